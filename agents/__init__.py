@@ -1,0 +1,1 @@
+"""Baseline agents: they see observations and action masks, nothing else."""

@@ -1,0 +1,1 @@
+"""The engine: no file in here knows a game."""

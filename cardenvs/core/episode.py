@@ -1,0 +1,384 @@
+"""What happens between two decisions, written once for every game and compiled for each.
+
+The rules of a game know nodes and actions; here are the forced nodes, the next deal of a match,
+the next episode, the writing of buffers. `kernels_of(rules, view)` compiles these for a game.
+
+Letters of shapes: B tables, P seats, A actions, O observation size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardenvs.core import match
+from cardenvs.core.kernel import bit_reader, bit_writer, entry_point, kernel, lowest_bit, popcount
+from cardenvs.core.rng import start_stream, word_at
+from cardenvs.core.seats import NO_SEAT, left_of
+
+#: What `forced_action` says where two or more actions are legal.
+NO_ACTION = -1
+
+#: Entries of an action mask that are read as one set.
+CHUNK = 52
+
+_read_chunk = bit_reader(CHUNK)
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The entry points of one game; `rows` are its tables and `i` is the index of one of them."""
+
+    begin: Callable[..., Any]  # (rows, i, is_given, mask) -> over
+    apply: Callable[..., Any]  # (rows, i, action, mask) -> over
+    settle: Callable[..., Any]  # (rows, i, mask) -> over
+    deal: Callable[..., Any]  # (rows, i): the deal alone, with none of its forced nodes
+    returns: Callable[..., Any]  # (rows, i, units)
+    observe: Callable[..., Any]  # (rows, i, seat, out)
+    observe_hands: Callable[..., Any]  # (rows, i, seat, out)
+    sample_world: Callable[..., Any]  # (observation, stream, rows, i)
+    trace: Callable[..., Any]  # (rows, is_given, actions, seat, events, observations) -> count
+    reset_tables: Callable[..., Any]  # (tables, begin, end, selected, source, is_given)
+    step_tables: Callable[..., Any]  # (tables, begin, end, actions, active, autoreset)
+    observe_tables: Callable[..., Any]  # (rows, seats, out)
+
+
+class Tables(NamedTuple):
+    """The rows and buffers of a batch, as kernels take them."""
+
+    rows: Any  # STATE_DTYPE [B]
+    blank: Any  # STATE_DTYPE [1]: the options and nothing else
+    scale: float  # units of `write_returns` in a point
+    action_mask: Any  # int8 [B, A]
+    observation: Any  # int8 [B, O], of the player on turn
+    critic_state: Any  # int8 [B, S], or [B, 0] if not asked for
+    current_player: Any  # int64 [B]
+    units: Any  # int64 [B, P]: the returns so far
+    length: Any  # int64 [B]: the decisions so far
+    reward: Any  # float32 [B, P]
+    terminated: Any  # bool [B]
+    truncated: Any  # bool [B]
+    episode_return: Any  # float32 [B, P]
+    episode_length: Any  # int64 [B]
+    skipped_episodes: Any  # int64 [B]
+
+
+@kernel
+def count_legal(mask: Any) -> int:
+    """How many actions a mask, int8 [A], allows."""
+    count = 0
+    whole = mask.shape[0] - mask.shape[0] % CHUNK
+    for start in range(0, whole, CHUNK):
+        count += popcount(_read_chunk(mask, start))
+    for action in range(whole, mask.shape[0]):
+        count += mask[action]
+    return count
+
+
+@kernel
+def nth_legal(mask: Any, place: int) -> int:
+    """The legal action at a place, counted from 0 in ascending order."""
+    whole = mask.shape[0] - mask.shape[0] % CHUNK
+    for start in range(0, whole, CHUNK):
+        legal = _read_chunk(mask, start)
+        count = popcount(legal)
+        if place < count:
+            for _ in range(place):
+                legal &= legal - 1
+            return start + lowest_bit(legal)
+        place -= count
+    for action in range(whole, mask.shape[0]):
+        if mask[action]:
+            if place == 0:
+                return action
+            place -= 1
+    return -1
+
+
+@kernel
+def random_legal(mask: Any, word: int) -> int:
+    """A legal action of a mask, int8 [A], chosen by 32 random bits."""
+    return nth_legal(mask, (word * count_legal(mask)) >> 32)
+
+
+@entry_point
+def sample_actions(masks: Any, begin: int, end: int, key: int, actions: Any) -> None:
+    """Write a random legal action of each mask, int8 [B, A]; 0 where none is legal."""
+    for i in range(begin, end):
+        actions[i] = max(0, random_legal(masks[i], word_at(key, i)))
+
+
+@entry_point
+def first_illegal(masks: Any, current_player: Any, actions: Any, moving: Any) -> int:
+    """The first unfinished table that moves by an illegal action, or -1."""
+    for i in range(masks.shape[0]):
+        if moving[i] and current_player[i] >= 0:
+            action = actions[i]
+            if not (0 <= action < masks.shape[1] and masks[i, action]):
+                return i
+    return -1
+
+
+@cache
+def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
+    """Return the kernels of a game, compiled when they are first called."""
+    deal_rules, start_rules = rules.deal, rules.start
+    apply_action, is_terminal = rules.apply_action, rules.is_terminal
+    forced_action, write_action_mask = rules.forced_action, rules.write_action_mask
+    write_returns = rules.write_returns
+    write_observation, write_event = view.write_observation, view.write_event
+    sample_world_of_view = view.sample_world
+    num_cards = rules.DECK.num_cards
+    write_deck = bit_writer(num_cards)
+    goes_on, pass_the_deal = _match_kernels(rules)
+
+    @kernel
+    def start_deal(state: Any, is_given: bool) -> None:
+        """Set up the present deal: the cards given in the row, or those of its random stream."""
+        start_stream(state.rng, state.seed, state.episode, state.deal_number)
+        if is_given:
+            start_rules(state)
+        else:
+            deal_rules(state)
+
+    @kernel
+    def next_deal(state: Any) -> None:
+        pass_the_deal(state)
+        state.deal_number += 1
+        start_deal(state, False)
+
+    @kernel
+    def advance(state: Any, mask: Any) -> bool:
+        """Go on to the next decision (or node); return True if the episode is over."""
+        while True:
+            if is_terminal(state):
+                if not goes_on(state):
+                    mask[:] = 0
+                    state.current_player = NO_SEAT
+                    return True
+                next_deal(state)
+                continue
+            forced = forced_action(state) if state.skip_forced else NO_ACTION
+            if forced == NO_ACTION:
+                write_action_mask(state, mask)
+                return False
+            apply_action(state, forced)
+
+    @entry_point
+    def begin(rows: Any, i: int, is_given: bool, mask: Any) -> bool:
+        start_deal(rows[i], is_given)
+        return advance(rows[i], mask)
+
+    @entry_point
+    def deal(rows: Any, i: int) -> None:
+        start_deal(rows[i], False)
+
+    @entry_point
+    def apply(rows: Any, i: int, action: int, mask: Any) -> bool:
+        apply_action(rows[i], action)
+        return advance(rows[i], mask)
+
+    @entry_point
+    def settle(rows: Any, i: int, mask: Any) -> bool:
+        return advance(rows[i], mask)
+
+    @entry_point
+    def returns(rows: Any, i: int, units: Any) -> None:
+        write_returns(rows[i], units)
+
+    @entry_point
+    def observe(rows: Any, i: int, seat: int, out: Any) -> None:
+        write_observation(rows[i], seat, out)
+
+    @kernel
+    def write_hands(state: Any, seat: int, out: Any) -> None:
+        """Write all hands, the observer's own first, after a plain observation."""
+        start = out.shape[0] - state.num_players * num_cards
+        for place in range(state.num_players):
+            write_deck(out, start + place * num_cards, state.hands[seat])
+            seat = left_of(seat, state.num_players)
+
+    @entry_point
+    def observe_hands(rows: Any, i: int, seat: int, out: Any) -> None:
+        write_observation(rows[i], seat, out)
+        write_hands(rows[i], seat, out)
+
+    @entry_point
+    def sample_world(observation: Any, stream: Any, rows: Any, i: int) -> None:
+        sample_world_of_view(observation, stream, rows[i])
+
+    @entry_point
+    def trace(
+        rows: Any,
+        is_given: bool,
+        actions: Any,
+        seat: int,
+        events: Any,
+        observations: Any,
+    ) -> int:
+        """Replay an episode as a seat sees it; return how many events it saw.
+
+        Events beyond the length of the arrays are counted, not written.
+        """
+        state = rows[0]
+        start_deal(state, is_given)
+        used = 0
+        seen = 0
+        if seen < events.shape[0]:
+            events[seen] = 0
+            write_observation(state, seat, observations[seen])
+        seen += 1
+        scratch = np.zeros(events.shape[1], np.int8)
+        while True:
+            if is_terminal(state):
+                if not goes_on(state):
+                    return seen
+                next_deal(state)
+                scratch[:] = 0
+                is_seen = True
+            else:
+                action = forced_action(state) if state.skip_forced else NO_ACTION
+                if action == NO_ACTION:
+                    if used == actions.shape[0]:
+                        return seen
+                    action = actions[used]
+                    used += 1
+                is_seen = write_event(state, action, seat, scratch)
+                apply_action(state, action)
+            if is_seen:
+                if seen < events.shape[0]:
+                    events[seen] = scratch
+                    write_observation(state, seat, observations[seen])
+                seen += 1
+
+    @kernel
+    def next_episode(rows: Any, i: int, source: Any, j: int, is_given: bool, mask: Any) -> bool:
+        """Deal the next episode of a table's stream; return True if it has no decision."""
+        seed, episode = rows[i].seed, rows[i].episode + 1
+        rows[i] = source[j]
+        rows[i].seed = seed
+        rows[i].episode = episode
+        start_deal(rows[i], is_given)
+        return advance(rows[i], mask)
+
+    @kernel
+    def begin_table(tables: Tables, i: int, source: Any, j: int, is_given: bool) -> None:
+        """Deal episodes at a table until one has a decision."""
+        rows, mask = tables.rows, tables.action_mask[i]
+        is_over = next_episode(rows, i, source, j, is_given, mask)
+        while is_over:
+            tables.skipped_episodes[i] += 1
+            is_over = next_episode(rows, i, tables.blank, 0, False, mask)
+        write_returns(rows[i], tables.units[i])
+        tables.length[i] = 0
+
+    @kernel
+    def finish_episode(tables: Tables, i: int, autoreset: bool) -> None:
+        """Describe the episode that has ended, and deal the next or leave the table empty."""
+        tables.terminated[i] = True
+        tables.truncated[i] = tables.rows[i].truncated != 0
+        for seat in range(tables.units.shape[1]):
+            tables.episode_return[i, seat] = tables.units[i, seat] / tables.scale
+        tables.episode_length[i] = tables.length[i]
+        if autoreset:
+            begin_table(tables, i, tables.blank, 0, False)
+        else:
+            tables.observation[i] = 0
+            tables.critic_state[i] = 0
+
+    @kernel
+    def write_critic_state(state: Any, observation: Any, out: Any) -> None:
+        """Write the observation of the player on turn, then all hands."""
+        out[: observation.shape[0]] = observation
+        write_hands(state, state.current_player, out)
+
+    @entry_point
+    def reset_tables(
+        tables: Tables, begin: int, end: int, selected: Any, source: Any, is_given: bool
+    ) -> None:
+        for i in range(begin, end):
+            if not selected[i]:
+                continue
+            tables.reward[i] = 0.0
+            tables.terminated[i] = False
+            tables.truncated[i] = False
+            begin_table(tables, i, source, i if is_given else 0, is_given)
+            state = tables.rows[i]
+            tables.current_player[i] = state.current_player
+            write_observation(state, state.current_player, tables.observation[i])
+            if tables.critic_state.shape[1]:
+                write_critic_state(state, tables.observation[i], tables.critic_state[i])
+
+    @entry_point
+    def step_tables(
+        tables: Tables, begin: int, end: int, actions: Any, active: Any, autoreset: bool
+    ) -> None:
+        rows, masks, observations = tables.rows, tables.action_mask, tables.observation
+        current_player, units, reward = tables.current_player, tables.units, tables.reward
+        has_critic_state = tables.critic_state.shape[1] > 0
+        num_players = units.shape[1]
+        new_units = np.zeros(num_players, np.int64)
+        for i in range(begin, end):
+            tables.terminated[i] = False
+            tables.truncated[i] = False
+            if not active[i] or current_player[i] < 0:
+                reward[i] = 0.0
+                continue
+            state = rows[i]
+            apply_action(state, actions[i])
+            is_over = advance(state, masks[i])
+            tables.length[i] += 1
+            write_returns(state, new_units)
+            for seat in range(num_players):
+                gained = new_units[seat] - units[i, seat]
+                reward[i, seat] = gained / tables.scale if gained else 0.0
+                units[i, seat] = new_units[seat]
+            if is_over:
+                finish_episode(tables, i, autoreset)
+            seat = state.current_player
+            current_player[i] = seat
+            if seat >= 0:
+                write_observation(state, seat, observations[i])
+                if has_critic_state:
+                    write_critic_state(state, observations[i], tables.critic_state[i])
+
+    @entry_point
+    def observe_tables(rows: Any, seats: Any, out: Any) -> None:
+        for i in range(rows.shape[0]):
+            write_observation(rows[i], seats[i], out[i])
+
+    return Kernels(
+        begin=begin,
+        apply=apply,
+        settle=settle,
+        deal=deal,
+        returns=returns,
+        observe=observe,
+        observe_hands=observe_hands,
+        sample_world=sample_world,
+        trace=trace,
+        reset_tables=reset_tables,
+        step_tables=step_tables,
+        observe_tables=observe_tables,
+    )
+
+
+def _match_kernels(rules: ModuleType) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return `goes_on` and `pass_the_deal`: the core's, for games that leave matches to it."""
+    if issubclass(rules.Row, match.MatchRow):
+        return match.goes_on, match.pass_the_deal
+
+    @kernel
+    def never_goes_on(state: Any) -> bool:
+        return False
+
+    @kernel
+    def keep_the_dealer(state: Any) -> None:
+        return
+
+    return never_goes_on, keep_the_dealer

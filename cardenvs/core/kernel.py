@@ -1,0 +1,345 @@
+"""The one file that knows Numba: the two decorators, the cache on disk, and operations on bits.
+
+A *kernel* is a plain function on table rows and arrays. `kernel` compiles it on first use. A
+kernel that Python calls (rather than another kernel) is decorated with `entry_point`, which also
+keeps the machine code on disk. With `NUMBA_DISABLE_JIT=1` both decorators return the function
+as it is: the same code runs as ordinary Python and gives the same games.
+
+The cache is ours because Numba's own serves stale code when a *called* kernel in another file
+was edited, and never hits for closures over kernels. The key of ours is a hash of everything
+the machine code is made from: see `_fingerprint`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+import numpy.typing as npt
+import platformdirs
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, serialize
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
+from numba.extending import intrinsic
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_dumps: Any = serialize.dumps
+_struct_proxy: Any = cgutils.create_struct_proxy
+
+#: False where `NUMBA_DISABLE_JIT=1` makes kernels ordinary Python functions.
+COMPILED: bool = not numba.core.config.__dict__["DISABLE_JIT"]
+
+_compile: Any = partial(numba.njit, nogil=True, error_model="numpy")
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function that other kernels call."""
+    if not COMPILED:
+        return function
+    compiled: Function = _compile(function)
+    return compiled
+
+
+def entry_point(function: Function) -> Function:
+    """Compile a kernel that Python calls, and keep its machine code in the cache on disk."""
+    if not COMPILED:
+        return function
+    compiled = _compile(function)
+    compiled._cache = _SourceCache(compiled.py_func)
+    result: Function = compiled
+    return result
+
+
+def new_rows(count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return `count` zeroed rows whose fields kernels reach as attributes, in both modes."""
+    rows = np.zeros(count, dtype)
+    return rows if COMPILED else rows.view(np.recarray)
+
+
+def as_record(rows: npt.NDArray[Any], i: int) -> Any:
+    """Return a row for ordinary Python code to write to: its fields are attributes."""
+    return rows.view(np.recarray)[i]
+
+
+def snapshot(rows: npt.NDArray[Any], i: int) -> SimpleNamespace:
+    """Return a row for ordinary Python code to read: plain ints, and lists of them."""
+    values = [
+        value.tolist() if isinstance(value, np.ndarray) else value for value in rows[i].item()
+    ]
+    return SimpleNamespace(**dict(zip(rows.dtype.names or (), values, strict=True)))
+
+
+# ----------------------------------------------------------------------------------------------
+# The cache
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled kernels: `CARDENVS_CACHE_DIR`, or the user's cache folder."""
+    named = os.environ.get("CARDENVS_CACHE_DIR")
+    return Path(named) if named else Path(platformdirs.user_cache_dir("cardenvs", appauthor=False))
+
+
+class _SourceCache(_Cache):
+    """Machine code on disk, one file a signature, found by a hash of all that it is made from."""
+
+    _announced = False
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = function
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        return str(cache_folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
+        """Return the stored result for a signature, or None; a damaged file counts as none."""
+        target_context.refresh()
+        if self._enabled:
+            with contextlib.suppress(Exception):
+                payload = pickle.loads(self._file(sig, target_context.codegen()).read_bytes())
+                rebuild: Any = CompileResult._rebuild
+                result: CompileResult = rebuild(target_context, *payload)
+                return result
+        self._announce()
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store a result; a folder that cannot be written only costs time."""
+        if not self._enabled or data.library.has_dynamic_globals:
+            return
+        with contextlib.suppress(OSError):
+            file = self._file(sig, data.codegen)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _write_whole(file, _dumps(data._reduce()))
+
+    def enable(self) -> None:
+        self._enabled = True
+
+    def disable(self) -> None:
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Do nothing: a stale file is never found, so there is none to drop."""
+
+    def _file(self, sig: Any, codegen: Any) -> Path:
+        key = repr((sig, codegen.magic_tuple(), _fingerprint(self._function)))
+        digest = hashlib.sha256(key.encode()).hexdigest()[:40]
+        return cache_folder() / f"{self._function.__name__}-{digest}.kernel"
+
+    @classmethod
+    def _announce(cls) -> None:
+        if not cls._announced:
+            cls._announced = True
+            message = "cardenvs: compiling kernels, which takes some seconds"
+            print(f"{message} (kept in {cache_folder()} for the next time)", file=sys.stderr)
+
+
+def _write_whole(file: Path, content: bytes) -> None:
+    """Write a file so that no other process can ever see half of it."""
+    handle, name = tempfile.mkstemp(dir=file.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        os.replace(name, file)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _fingerprint(function: FunctionType) -> str:
+    """Hash what a kernel is made from.
+
+    That is: the sources of this library and of every other package whose kernels it can reach,
+    the code of those kernels, the constants bound in closures, and the versions of the tools.
+    The processor's name and features are added by the caller.
+    """
+    digest = hashlib.sha256(repr((numba.__version__, np.__version__, sys.version)).encode())
+    reached = _reached_functions(function)
+    packages = {part.__module__.partition(".")[0] for part in reached} | {"cardenvs"}
+    for package in sorted(packages):
+        digest.update(_source_hash(package))
+    for part in reached:
+        digest.update(f"{part.__module__}.{part.__qualname__}".encode())
+        digest.update(_code_hash(part.__code__))
+        for value in _bound_values(part).values():
+            if isinstance(value, np.ndarray):
+                digest.update(value.tobytes())
+            elif isinstance(value, int | float | str | tuple | bytes):
+                digest.update(repr(value).encode())
+    return digest.hexdigest()
+
+
+def _reached_functions(function: FunctionType) -> list[FunctionType]:
+    """Return the function and, in the order of discovery, every kernel that it can call."""
+    reached = [function]
+    for part in reached:  # grows while it is walked
+        for value in _bound_values(part).values():
+            if isinstance(value, Dispatcher) and value.py_func not in reached:
+                reached.append(value.py_func)
+    return reached
+
+
+def _bound_values(function: FunctionType) -> dict[str, Any]:
+    """Return what a function's names stand for outside of it: closure cells and globals."""
+    names = function.__code__.co_names
+    values = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    values.update({name: cell.cell_contents for name, cell in cells})
+    modules = [value for value in values.values() if isinstance(value, ModuleType)]
+    for module in modules:  # a kernel written `module.kernel(...)`
+        values.update({name: getattr(module, name) for name in names if hasattr(module, name)})
+    return values
+
+
+def _code_hash(code: CodeType) -> bytes:
+    constants = [part for part in code.co_consts if not isinstance(part, CodeType)]
+    return hashlib.sha256(code.co_code + repr(constants).encode()).digest()
+
+
+@cache
+def _source_hash(package: str) -> bytes:
+    """Hash the sources of a top-level module or package."""
+    digest = hashlib.sha256()
+    for file in _source_files(package):
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
+    return digest.digest()
+
+
+def _source_files(package: str) -> Iterator[Path]:
+    module = sys.modules.get(package)
+    origin = getattr(module, "__file__", None)
+    if origin is None:  # a notebook or an interactive session: the hash of the code must do
+        return
+    file = Path(origin)
+    yield from sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]
+
+
+# ----------------------------------------------------------------------------------------------
+# Bits. A set of up to 63 things is a non-negative int64; thing i is bit i.
+
+
+def _unary_bits(name: str, build: Callable[[Any, Any], Any], plain: Callable[[int], int]) -> Any:
+    """Make an operation int64 -> int64: one machine instruction, or its plain meaning."""
+    if not COMPILED:
+        return plain
+
+    def typed(typing_context: Any, bits: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            value = context.cast(builder, arguments[0], signature.args[0], types.int64)
+            return build(builder, value)
+
+        return types.int64(bits), generate
+
+    typed.__name__ = name
+    return intrinsic(typed)
+
+
+def _plain_popcount(bits: int) -> int:
+    return int(bits).bit_count()
+
+
+def _plain_lowest(bits: int) -> int:
+    return (int(bits) & -int(bits)).bit_length() - 1
+
+
+#: How many bits are set.
+popcount: Callable[[int], int] = _unary_bits(
+    "popcount", lambda builder, value: builder.ctpop(value), _plain_popcount
+)
+
+#: The index of the lowest set bit; the argument must not be 0.
+lowest_bit: Callable[[int], int] = _unary_bits(
+    "lowest_bit",
+    lambda builder, value: builder.cttz(value, ir.Constant(ir.IntType(1), 1)),
+    _plain_lowest,
+)
+
+
+def bit_writer(width: int) -> Callable[[npt.NDArray[np.int8], int, int], None]:
+    """Make `write(out, offset, bits)`, which spreads a set over `out[offset:offset + width]`.
+
+    `out` is int8 [*], contiguous; entry `offset + i` becomes 1 if bit i is set and else 0.
+    Compiled, this is a handful of vector instructions whatever the width (at most 63).
+    """
+    if not COMPILED:
+
+        def plain(out: npt.NDArray[np.int8], offset: int, bits: int) -> None:
+            bits = int(bits)
+            out[offset : offset + width] = [bits >> index & 1 for index in range(width)]
+
+        return plain
+
+    def write(typing_context: Any, out: Any, offset: Any, bits: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            place = _vector_place(context, builder, signature, arguments, width)
+            mask = context.cast(builder, arguments[2], signature.args[2], types.int64)
+            narrow = builder.trunc(mask, ir.IntType(width))
+            entries = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), width))
+            store = builder.store(builder.zext(entries, ir.VectorType(ir.IntType(8), width)), place)
+            store.align = 1
+            return context.get_dummy_value()
+
+        return types.void(out, offset, bits), generate
+
+    write.__name__ = f"write_{width}_bits"
+    writer: Any = intrinsic(write)
+    result: Callable[[npt.NDArray[np.int8], int, int], None] = writer
+    return result
+
+
+def bit_reader(width: int) -> Callable[[npt.NDArray[np.int8], int], int]:
+    """Make `read(array, offset)`, the set of the nonzero entries of `array[offset:offset + width]`.
+
+    The inverse of `bit_writer(width)`; `array` is int8 [*], contiguous.
+    """
+    if not COMPILED:
+
+        def plain(array: npt.NDArray[np.int8], offset: int) -> int:
+            entries = array[offset : offset + width]
+            return sum(1 << int(index) for index in np.flatnonzero(entries))
+
+        return plain
+
+    def read(typing_context: Any, array: Any, offset: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            place = _vector_place(context, builder, signature, arguments, width)
+            entries = builder.load(place)
+            entries.align = 1
+            zero = ir.Constant(entries.type, None)
+            bits = builder.bitcast(builder.icmp_signed("!=", entries, zero), ir.IntType(width))
+            return builder.zext(bits, ir.IntType(64))
+
+        return types.int64(array, offset), generate
+
+    read.__name__ = f"read_{width}_bits"
+    reader: Any = intrinsic(read)
+    result: Callable[[npt.NDArray[np.int8], int], int] = reader
+    return result
+
+
+def _vector_place(context: Any, builder: Any, signature: Any, arguments: Any, width: int) -> Any:
+    """Point at `width` bytes of an int8 array, as one vector."""
+    array_type = signature.args[0]
+    if not (isinstance(array_type, types.Array) and array_type.layout == "C"):
+        raise TypeError(f"bits are read from and written to int8 arrays, not {array_type}")
+    array = _struct_proxy(array_type)(context, builder, value=arguments[0])
+    offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+    place = builder.gep(array.data, [offset])
+    return builder.bitcast(place, ir.VectorType(ir.IntType(8), width).as_pointer())

@@ -1,0 +1,85 @@
+"""Random numbers: streams that are a function of (seed, episode, deal number).
+
+A stream is an int64 [2] array, (key, number of draws so far); draw i of a stream is a hash of
+(key, i), so nothing depends on the order in which tables are stepped. The arithmetic stays
+within int64, so that the same numbers come without a warning where kernels are not compiled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cardenvs.core.kernel import kernel
+
+Stream = npt.NDArray[np.int64]
+
+#: Seeds are 0 <= seed < SEED_LIMIT.
+SEED_LIMIT = 2**63
+
+_LOW = 0xFFFFFFFF
+# Odd multipliers of 32-bit hashes, as signed numbers: products then fit int64.
+_FIRST = 0x7FEB352D
+_SECOND = 0x846CA68B - 2**32
+_GOLDEN = 0x9E3779B9 - 2**32
+
+
+@kernel
+def mix(word: int) -> int:
+    """Scramble 32 bits, one to one, so that every bit of the result depends on every bit."""
+    word ^= word >> 16
+    word = (word * _FIRST) & _LOW
+    word ^= word >> 15
+    word = (word * _SECOND) & _LOW
+    return word ^ (word >> 16)
+
+
+@kernel
+def combine(key: int, number: int) -> int:
+    """Absorb a non-negative number into a key of 62 bits."""
+    low = mix((key & _LOW) ^ (number & _LOW))
+    high = mix((key >> 32) ^ mix((number >> 32) ^ low))
+    low = mix((low + high * _GOLDEN) & _LOW)
+    return (high & 0x3FFFFFFF) << 32 | low
+
+
+@kernel
+def table_seed(seed: int, index: int) -> int:
+    """The seed of table `index` in a batch of the given seed; table 0 has the seed itself."""
+    return seed if index == 0 else combine(combine(seed, 1), index)
+
+
+@kernel
+def start_stream(stream: Stream, seed: int, episode: int, deal_number: int) -> None:
+    """Point a stream at the start of a deal's random numbers."""
+    stream[0] = combine(combine(combine(0, seed), episode), deal_number)
+    stream[1] = 0
+
+
+@kernel
+def word_at(key: int, index: int) -> int:
+    """The 32 random bits at a place of the stream of a key."""
+    return mix(mix(((key & _LOW) + index * _GOLDEN) & _LOW) ^ (key >> 32))
+
+
+@kernel
+def random_word(stream: Stream) -> int:
+    """The next 32 random bits."""
+    stream[1] += 1
+    return word_at(stream[0], stream[1])
+
+
+@kernel
+def random_below(stream: Stream, limit: int) -> int:
+    """A random number in 0 .. limit - 1, with a bias below limit / 2**32; limit <= 2**31."""
+    return (random_word(stream) * limit) >> 32
+
+
+@kernel
+def shuffle(cards: npt.NDArray[np.int8], count: int, stream: Stream) -> None:
+    """Put the first `count` cards in random order, in place."""
+    for last in range(count - 1, 0, -1):
+        other = random_below(stream, last + 1)
+        held = cards[last]
+        cards[last] = cards[other]
+        cards[other] = held

@@ -1,0 +1,51 @@
+"""Seats 0 .. n - 1 run clockwise; a set of seats is an int64 in which seat i is bit i."""
+
+from __future__ import annotations
+
+from cardenvs.core.kernel import kernel, lowest_bit
+
+#: Stands where a seat could be and none is; the current player of a finished table.
+NO_SEAT = -1
+
+
+@kernel
+def seat_mask(seat: int) -> int:
+    """The set that holds one seat."""
+    return 1 << seat
+
+
+@kernel
+def all_seats(num_players: int) -> int:
+    """The set of all seats of a table."""
+    return (1 << num_players) - 1
+
+
+@kernel
+def has_seat(seats: int, seat: int) -> bool:
+    """Whether a seat is in a set."""
+    return (seats >> seat) & 1 != 0
+
+
+@kernel
+def next_seat_in(seats: int, seat: int) -> int:
+    """The next seat clockwise from `seat` that is in a set, `seat` itself last of all."""
+    beyond = seats & ~((2 << seat) - 1)
+    return lowest_bit(beyond) if beyond else lowest_bit(seats)
+
+
+@kernel
+def left_of(seat: int, num_players: int) -> int:
+    """The next seat clockwise."""
+    return seat + 1 if seat + 1 < num_players else 0
+
+
+@kernel
+def relative_seat(seat: int, observer: int, num_players: int) -> int:
+    """How many places a seat is to the left of the observer."""
+    return seat - observer if seat >= observer else seat - observer + num_players
+
+
+@kernel
+def relative_seats(seats: int, observer: int, num_players: int) -> int:
+    """A set of seats as the observer counts them: bit k is the seat k places to the left."""
+    return (seats >> observer | seats << (num_players - observer)) & ((1 << num_players) - 1)

@@ -1,0 +1,1 @@
+"""The engine as other libraries want to see it."""

@@ -1,0 +1,533 @@
+"""The rules of Bred Ryg. Numbers such as BR-3.4 are those of docs/games/bred_ryg.md."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from cardenvs.core.cards import (
+    FRENCH_DECK,
+    NO_CARD,
+    card_at,
+    card_mask,
+    cards_above,
+    without_lowest,
+)
+from cardenvs.core.kernel import bit_writer, kernel, lowest_bit, popcount
+from cardenvs.core.layout import ActionLayout, ActionRange
+from cardenvs.core.match import (
+    LOSER_GAME_OPTIONS,
+    MatchRow,
+    book_game,
+    choose_first_dealer,
+    match_bounds,
+    match_units,
+    write_match_returns,
+)
+from cardenvs.core.options import Option
+from cardenvs.core.rng import random_below, shuffle
+from cardenvs.core.rows import (
+    CardList,
+    CardMask,
+    CardSets,
+    Ints,
+    Mask,
+    SeatList,
+    card_list,
+    per_seat,
+    row_dtype,
+    scalar,
+    seat_list,
+    seats,
+)
+from cardenvs.core.rows import seat as seat_field
+from cardenvs.core.seats import NO_SEAT, all_seats, has_seat, left_of, next_seat_in, seat_mask
+
+TITLE = "Bred Ryg"
+DECK = FRENCH_DECK
+MAX_PLAYERS = 6
+NUM_RANKS = len(DECK.ranks)
+NUM_CARDS = DECK.num_cards
+ALL_CARDS = DECK.all_cards
+
+#: BR-1.3. She may be led and added, never reply, and nothing beats her.
+BLACK_QUEEN = DECK.card("QC")
+NOT_THE_QUEEN = ALL_CARDS & ~(1 << BLACK_QUEEN)
+
+#: BR-5.2. Hands are topped up to this many cards.
+HAND_FLOOR = 4
+#: BR-3.3. Four cards of a rank and the extra card are the most that one trick can hold.
+MAX_ATTACK = 5
+#: BR-6.3. No game is longer than this.
+MAX_TRICKS = 1000
+
+#: The action after the 52 cards: `pass` while adding, `take` while replying.
+PASS_OR_TAKE = NUM_CARDS
+PASS_OR_TAKE_BIT = 1 << PASS_OR_TAKE
+
+ACTIONS = ActionLayout(
+    ActionRange("card", NUM_CARDS, "the card: `lead`, `add`, `extra` or `beat`, by the phase"),
+    ActionRange("pass_or_take", 1, "`pass` while adding, `take` while replying"),
+)
+
+OPTIONS = (
+    Option("num_players", 3, range(2, MAX_PLAYERS + 1), "players at the table"),
+    Option("exposed_card", "bottom", ("bottom", "in_place"), "place of the exposed card (BR-2.3)"),
+    Option("extra_card", True, (False, True), "whether the leader may put an extra card (BR-3.5)"),
+    *LOSER_GAME_OPTIONS,
+)
+
+
+class Phase(IntEnum):
+    """Whose turn it is to do what."""
+
+    LEAD = 0
+    LEADER_ADDS = 1
+    EXTRA = 2
+    OBSERVER_ADDS = 3
+    REPLIER_ADDS = 4
+    REPLY = 5
+    OVER = 6
+
+
+LEAD = int(Phase.LEAD)
+LEADER_ADDS = int(Phase.LEADER_ADDS)
+EXTRA = int(Phase.EXTRA)
+OBSERVER_ADDS = int(Phase.OBSERVER_ADDS)
+REPLIER_ADDS = int(Phase.REPLIER_ADDS)
+REPLY = int(Phase.REPLY)
+OVER = int(Phase.OVER)
+
+
+class Row(MatchRow):
+    """A table of Bred Ryg."""
+
+    # options
+    exposed_card: int = scalar()
+    extra_card: int = scalar()
+    # the game
+    phase: int = scalar()
+    trump: int = scalar()
+    exposed: int = scalar()  # the exposed card, NO_CARD if the deal has none
+    exposed_index: int = scalar()  # its index in `stock`, -1 once it has been drawn
+    leader: int = seat_field()
+    replier: int = seat_field()
+    active: int = seats()
+    waste: int = scalar()
+    hands: CardSets = per_seat(MAX_PLAYERS)
+    known: CardSets = per_seat(MAX_PLAYERS)  # cards that all know to be in a hand
+    stock_size: int = scalar()
+    # the trick
+    attack_rank: int = scalar()
+    num_attack: int = scalar()
+    num_answered: int = scalar()
+    last_added: int = scalar()  # the last card that the adding player put down in this play
+    taken: int = scalar()
+    attack: CardList = card_list(MAX_ATTACK)
+    attack_seats: SeatList = seat_list(MAX_ATTACK)
+    stock: CardList = card_list(NUM_CARDS)  # the top card last
+
+
+STATE_DTYPE = row_dtype(Row)
+
+write_actions = bit_writer(ACTIONS.size)
+
+
+# ----------------------------------------------------------------------------------------------
+# Cards
+
+
+@kernel
+def rank_of(card: int) -> int:
+    """The rank of a card, 0 for a two to 12 for an ace."""
+    return card % NUM_RANKS
+
+
+@kernel
+def suit_of(card: int) -> int:
+    """The suit of a card, in the order of the deck."""
+    return card // NUM_RANKS
+
+
+@kernel
+def suit_cards(suit: int) -> int:
+    """The thirteen cards of a suit."""
+    return ((1 << NUM_RANKS) - 1) << (suit * NUM_RANKS)
+
+
+@kernel
+def rank_cards(rank: int) -> int:
+    """The four cards of a rank."""
+    return (1 | 1 << NUM_RANKS | 1 << 2 * NUM_RANKS | 1 << 3 * NUM_RANKS) << rank
+
+
+@kernel
+def beaters(card: int, trump: int) -> int:
+    """BR-1.4. All cards that beat a card: higher ones of its suit, and trumps if it is none."""
+    if card == BLACK_QUEEN:
+        return 0
+    suit = suit_of(card)
+    higher = suit_cards(suit) & cards_above(card)
+    trumps = suit_cards(trump) if suit != trump else 0
+    return (higher | trumps) & NOT_THE_QUEEN
+
+
+# ----------------------------------------------------------------------------------------------
+# The deal
+
+
+@kernel
+def deal(state: Row) -> None:
+    """BR-2. Shuffle, deal, cut for trumps; the player left of the dealer leads."""
+    choose_first_dealer(state)
+    num_players = state.num_players
+    for card in range(NUM_CARDS):
+        state.stock[card] = card
+    shuffle(state.stock, NUM_CARDS, state.rng)
+    state.stock_size = NUM_CARDS
+    for seat in range(num_players):
+        state.hands[seat] = 0
+        state.known[seat] = 0
+    seat = state.dealer
+    for _ in range(HAND_FLOOR * num_players):
+        seat = left_of(seat, num_players)
+        state.stock_size -= 1
+        state.hands[seat] |= card_mask(card_at(state.stock, state.stock_size))
+    cut(state)
+    state.active = all_seats(num_players)
+    state.waste = 0
+    begin_game(state, left_of(state.dealer, num_players))
+
+
+@kernel
+def cut(state: Row) -> None:
+    """BR-2.2, BR-2.3. Lift some cards, expose the next; its suit is trump."""
+    lifted = 1 + random_below(state.rng, state.stock_size - 2)
+    index = state.stock_size - 1 - lifted
+    state.exposed = card_at(state.stock, index)
+    if state.exposed_card == 0:
+        for below in range(index, 0, -1):
+            state.stock[below] = state.stock[below - 1]
+        state.stock[0] = state.exposed
+        index = 0
+    state.exposed_index = index
+    state.trump = suit_of(state.exposed)
+
+
+@kernel
+def start(state: Row) -> None:
+    """BR-8. Begin from a given deal: hands, stock, exposed card, trump and leader are set."""
+    held = 0
+    for index in range(state.stock_size):
+        held |= card_mask(card_at(state.stock, index))
+    state.active = 0
+    for seat in range(state.num_players):
+        held |= state.hands[seat]
+        if state.hands[seat]:
+            state.active |= seat_mask(seat)
+    state.waste = ALL_CARDS & ~held
+    begin_game(state, state.leader)
+
+
+@kernel
+def begin_game(state: Row, leader: int) -> None:
+    """Clear the counts and give the lead."""
+    state.no_progress = 0
+    state.turns = 0
+    begin_trick(state, leader)
+
+
+@kernel
+def begin_trick(state: Row, leader: int) -> None:
+    """BR-3.1, BR-3.2. The leader leads to the next player."""
+    state.leader = leader
+    state.replier = next_seat_in(state.active, leader)
+    state.attack_rank = 0
+    state.num_attack = 0
+    state.num_answered = 0
+    state.taken = 0
+    state.last_added = NO_CARD
+    ask(state, LEAD, leader)
+
+
+@kernel
+def ask(state: Row, phase: int, seat: int) -> None:
+    """Put a question to a seat."""
+    state.phase = phase
+    state.current_player = seat
+
+
+# ----------------------------------------------------------------------------------------------
+# Legal actions
+
+
+@kernel
+def legal_actions(state: Row) -> int:
+    """The set of legal actions of the seat asked."""
+    phase = state.phase
+    hand: CardMask = state.hands[state.current_player]
+    if phase == LEAD:
+        return hand
+    if phase == REPLY:
+        card = card_at(state.attack, state.num_answered)
+        return hand & beaters(card, state.trump) | PASS_OR_TAKE_BIT
+    same_rank = rank_cards(state.attack_rank)
+    if phase == EXTRA:
+        return hand & ~same_rank | PASS_OR_TAKE_BIT
+    return hand & same_rank & cards_above(state.last_added) | PASS_OR_TAKE_BIT
+
+
+@kernel
+def write_action_mask(state: Row, mask: Mask) -> None:
+    """Write the legal actions of the seat asked as 0 and 1, int8 [A]."""
+    write_actions(mask, 0, legal_actions(state))
+
+
+@kernel
+def forced_action(state: Row) -> int:
+    """The only legal action of the seat asked, or -1 if there are several."""
+    legal = legal_actions(state)
+    return lowest_bit(legal) if without_lowest(legal) == 0 else -1
+
+
+# ----------------------------------------------------------------------------------------------
+# Adding
+
+
+@kernel
+def has_room(state: Row) -> bool:
+    """BR-3.3. There are never more attack cards than cards in the replier's hand."""
+    return state.num_attack < popcount(state.hands[state.replier])
+
+
+@kernel
+def put_down(state: Row, seat: int, card: int) -> None:
+    """Move a card from a hand to the attack cards."""
+    state.hands[seat] &= ~card_mask(card)
+    state.known[seat] &= ~card_mask(card)
+    state.attack[state.num_attack] = card
+    state.attack_seats[state.num_attack] = seat
+    state.num_attack += 1
+    state.last_added = card
+
+
+@kernel
+def ask_leader_to_add(state: Row) -> None:
+    """BR-3.4. While there is room the leader may add cards of the rank led."""
+    if state.hands[state.leader] and has_room(state):
+        ask(state, LEADER_ADDS, state.leader)
+    else:
+        ask_for_extra(state)
+
+
+@kernel
+def ask_for_extra(state: Row) -> None:
+    """BR-3.5. Who has led two or more of a rank may put one card of any other rank."""
+    has_led_several = state.extra_card != 0 and state.num_attack >= 2
+    if has_led_several and state.hands[state.leader] and has_room(state):
+        ask(state, EXTRA, state.leader)
+    else:
+        ask_observers(state, next_seat_in(state.active, state.replier))
+
+
+@kernel
+def ask_observers(state: Row, first: int) -> None:
+    """BR-3.6. Clockwise from the replier's left each other player may add, once."""
+    state.last_added = NO_CARD
+    if first != state.leader and has_room(state):
+        ask(state, OBSERVER_ADDS, first)
+    else:
+        ask_replier_to_add(state)
+
+
+@kernel
+def ask_observer_again(state: Row) -> None:
+    """BR-3.6, BR-3.8. An observer who has added may add more."""
+    if not (state.hands[state.current_player] and has_room(state)):
+        ask_observers(state, next_seat_in(state.active, state.current_player))
+
+
+@kernel
+def ask_replier_to_add(state: Row) -> None:
+    """BR-3.7. The replier may add, if enough cards stay in the hand to answer all."""
+    if state.num_attack + 1 <= popcount(state.hands[state.replier]) - 1:
+        ask(state, REPLIER_ADDS, state.replier)
+    else:
+        begin_reply(state)
+
+
+@kernel
+def begin_reply(state: Row) -> None:
+    """BR-4. All attack cards lie; the replier answers them."""
+    state.last_added = NO_CARD
+    ask(state, REPLY, state.replier)
+
+
+# ----------------------------------------------------------------------------------------------
+# Actions
+
+
+@kernel
+def apply_action(state: Row, action: int) -> None:
+    """Play a legal action of the seat asked."""
+    phase = state.phase
+    if phase == REPLY:
+        apply_reply(state, action)
+    elif phase == LEAD:
+        state.attack_rank = rank_of(action)
+        put_down(state, state.leader, action)
+        ask_leader_to_add(state)
+    elif action == PASS_OR_TAKE:
+        apply_pass(state)
+    else:
+        apply_add(state, action)
+
+
+@kernel
+def apply_pass(state: Row) -> None:
+    """Ask whoever comes after the one who adds nothing more."""
+    phase = state.phase
+    if phase == LEADER_ADDS:
+        ask_for_extra(state)
+    elif phase == EXTRA:
+        ask_observers(state, next_seat_in(state.active, state.replier))
+    elif phase == OBSERVER_ADDS:
+        ask_observers(state, next_seat_in(state.active, state.current_player))
+    else:
+        begin_reply(state)
+
+
+@kernel
+def apply_add(state: Row, card: int) -> None:
+    """BR-3.4 to BR-3.7. Put down a further attack card."""
+    phase = state.phase
+    put_down(state, state.current_player, card)
+    if phase == LEADER_ADDS:
+        ask_leader_to_add(state)
+    elif phase == EXTRA:
+        ask_observers(state, next_seat_in(state.active, state.replier))
+    elif phase == OBSERVER_ADDS:
+        ask_observer_again(state)
+    else:
+        ask_replier_to_add(state)
+
+
+@kernel
+def apply_reply(state: Row, action: int) -> None:
+    """BR-4. Beat the attack card in turn, or set it aside to be taken."""
+    replier = state.replier
+    attack = card_mask(card_at(state.attack, state.num_answered))
+    if action == PASS_OR_TAKE:
+        state.taken |= attack
+    else:
+        card = card_mask(action)
+        state.hands[replier] &= ~card
+        state.known[replier] &= ~card
+        state.waste |= attack | card
+    state.num_answered += 1
+    if state.num_answered == state.num_attack:
+        resolve(state)
+
+
+# ----------------------------------------------------------------------------------------------
+# After the trick
+
+
+@kernel
+def resolve(state: Row) -> None:
+    """BR-5. Pick up, top up, go out; then the game ends or the next trick begins."""
+    replier = state.replier
+    has_taken = state.taken != 0
+    has_discarded = popcount(state.taken) < state.num_attack
+    state.hands[replier] |= state.taken
+    state.known[replier] |= state.taken
+    stock_size = state.stock_size
+    if stock_size:
+        top_up_all(state)
+    active = state.active
+    if state.stock_size == 0:
+        drop_empty_hands(state)
+    state.turns += 1
+    if has_discarded or state.stock_size < stock_size or state.active != active:
+        state.no_progress = 0
+    else:
+        state.no_progress += 1
+    if popcount(state.active) <= 1:
+        finish(state, state.active)
+    elif state.no_progress >= state.no_progress_limit or state.turns >= MAX_TRICKS:
+        finish_capped(state)
+    elif not has_taken and has_seat(state.active, replier):
+        begin_trick(state, replier)
+    else:
+        begin_trick(state, next_seat_in(state.active, replier))
+
+
+@kernel
+def top_up_all(state: Row) -> None:
+    """BR-5.2. The replier tops up first, then the leader, then the others clockwise."""
+    top_up(state, state.replier)
+    top_up(state, state.leader)
+    seat = next_seat_in(state.active, state.replier)
+    while seat != state.replier:
+        if seat != state.leader:
+            top_up(state, seat)
+        seat = next_seat_in(state.active, seat)
+
+
+@kernel
+def top_up(state: Row, seat: int) -> None:
+    """BR-5.2. Draw up to four cards; the exposed card stays known to all."""
+    while state.stock_size and popcount(state.hands[seat]) < HAND_FLOOR:
+        state.stock_size -= 1
+        drawn = card_mask(card_at(state.stock, state.stock_size))
+        state.hands[seat] |= drawn
+        if state.stock_size == state.exposed_index:
+            state.known[seat] |= drawn
+            state.exposed_index = -1
+
+
+@kernel
+def drop_empty_hands(state: Row) -> None:
+    """BR-5.3. With the stock gone, a player without cards is out."""
+    for seat in range(state.num_players):
+        if state.hands[seat] == 0:
+            state.active &= ~seat_mask(seat)
+
+
+@kernel
+def finish(state: Row, losers: int) -> None:
+    """BR-6.1, BR-6.5. Score the game to a set of losers, who share the loss; it may be empty."""
+    book_game(state, losers)
+    state.num_attack = 0
+    state.num_answered = 0
+    state.taken = 0
+    state.phase = OVER
+    state.current_player = NO_SEAT
+
+
+@kernel
+def finish_capped(state: Row) -> None:
+    """BR-6.4. Score a game that the cap has ended: to the queen, to all, or to nobody."""
+    state.truncated = 1
+    if state.on_cap == 0:
+        for seat in range(state.num_players):
+            if state.hands[seat] & card_mask(BLACK_QUEEN):
+                finish(state, seat_mask(seat))
+                return
+    finish(state, 0 if state.on_cap == 2 else state.active)
+
+
+@kernel
+def is_terminal(state: Row) -> bool:
+    """Whether the game is over (a match may go on)."""
+    return state.phase == OVER
+
+
+@kernel
+def write_returns(state: Row, returns: Ints) -> None:
+    """BR-6. Write the score of the episode so far, in units (see `returns_scale`)."""
+    write_match_returns(state, returns)
+
+
+#: Units of `write_returns` in a point, and the bounds of an episode's returns, given the options.
+returns_scale = match_units
+returns_bounds = match_bounds

@@ -1,0 +1,593 @@
+"""What a seat sees of Bred Ryg, and the game as text. Rule numbers: docs/games/bred_ryg.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cardenvs.core.cards import (
+    NO_CARD,
+    card_at,
+    card_mask,
+    each_card,
+    lowest_card,
+    without_lowest,
+)
+from cardenvs.core.deals import DealReader
+from cardenvs.core.errors import DealError
+from cardenvs.core.kernel import bit_reader, bit_writer, kernel, lowest_bit, popcount
+from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
+from cardenvs.core.match import GAME, MAX_GAMES
+from cardenvs.core.rng import Stream, random_word, shuffle
+from cardenvs.core.rows import Observation
+from cardenvs.core.seats import (
+    NO_SEAT,
+    has_seat,
+    left_of,
+    next_seat_in,
+    relative_seat,
+    seat_mask,
+)
+from cardenvs.games.bred_ryg import (
+    ALL_CARDS,
+    DECK,
+    EXTRA,
+    LEAD,
+    LEADER_ADDS,
+    MAX_PLAYERS,
+    MAX_TRICKS,
+    NUM_CARDS,
+    NUM_RANKS,
+    OBSERVER_ADDS,
+    OVER,
+    PASS_OR_TAKE,
+    REPLIER_ADDS,
+    REPLY,
+    Phase,
+    Row,
+    rank_cards,
+    rank_of,
+    suit_of,
+)
+
+NUM_SUITS = len(DECK.suits)
+_CARDS = DECK.texts(ALL_CARDS)
+
+#: What a seat sees of the phase: who adds is nobody else's business (BR-7.3).
+SEEN_PHASES = ("lead", "adding", "extra", "replying", "over")
+
+OBSERVATION = (
+    flags("hand", _CARDS, "own hand"),
+    flags("attack", _CARDS, "all attack cards of this trick"),
+    flags("to_answer", _CARDS, "the attack card that the replier answers now"),
+    flags("taken", _CARDS, "attack cards of this trick that the replier has taken"),
+    flags("waste", _CARDS, "cards out of play"),
+    one_hot("attack_rank", DECK.ranks, "rank of the card led"),
+    one_hot("trump", DECK.suits, "trump suit"),
+    one_hot("exposed_rank", DECK.ranks, "rank of the exposed card, a trump; none if there is none"),
+    flag("exposed_in_stock", "the exposed card is in the stock"),
+    number("exposed_depth", NUM_CARDS, "cards above the exposed card in the stock"),
+    number("stock_size", NUM_CARDS, "cards in the stock"),
+    one_hot("phase", SEEN_PHASES, "phase; `extra` shows to the leader on turn alone"),
+    flag("on_turn", "the observer is asked now"),
+    number("no_progress", 120, "tricks in a row without progress"),
+    number("tricks", MAX_TRICKS, "finished tricks of this game"),
+    number("games_played", MAX_GAMES, "finished games of the match"),
+    flag("capped", "a cap has ended a game of the match"),
+    flags("known", _CARDS, "cards that all know to be in this hand", per_player=True),
+    flags("added", DECK.suits, "suits of the rank led that this seat put down", per_player=True),
+    flag("leader", "leads this trick", per_player=True),
+    flag("replier", "replies in this trick", per_player=True),
+    flag("dealer", "dealt this game", per_player=True),
+    flag("active", "still in the game", per_player=True),
+    number("hand_size", NUM_CARDS, "cards in this hand", per_player=True),
+    number("lost", GAME * MAX_GAMES, "losses of the match so far, in 1/60 game", per_player=True),
+    number("last_lost", GAME, "loss in the last finished game, in 1/60 game", per_player=True),
+)
+
+OFFSETS = piece_offsets(OBSERVATION, MAX_PLAYERS)
+
+HAND = piece_index(OBSERVATION, "hand")
+ATTACK = piece_index(OBSERVATION, "attack")
+TO_ANSWER = piece_index(OBSERVATION, "to_answer")
+TAKEN = piece_index(OBSERVATION, "taken")
+WASTE = piece_index(OBSERVATION, "waste")
+ATTACK_RANK = piece_index(OBSERVATION, "attack_rank")
+TRUMP = piece_index(OBSERVATION, "trump")
+EXPOSED_RANK = piece_index(OBSERVATION, "exposed_rank")
+EXPOSED_IN_STOCK = piece_index(OBSERVATION, "exposed_in_stock")
+EXPOSED_DEPTH = piece_index(OBSERVATION, "exposed_depth")
+STOCK_SIZE = piece_index(OBSERVATION, "stock_size")
+PHASE = piece_index(OBSERVATION, "phase")
+ON_TURN = piece_index(OBSERVATION, "on_turn")
+NO_PROGRESS = piece_index(OBSERVATION, "no_progress")
+TRICKS = piece_index(OBSERVATION, "tricks")
+GAMES_PLAYED = piece_index(OBSERVATION, "games_played")
+CAPPED = piece_index(OBSERVATION, "capped")
+KNOWN = piece_index(OBSERVATION, "known")
+ADDED = piece_index(OBSERVATION, "added")
+LEADER = piece_index(OBSERVATION, "leader")
+REPLIER = piece_index(OBSERVATION, "replier")
+DEALER = piece_index(OBSERVATION, "dealer")
+ACTIVE = piece_index(OBSERVATION, "active")
+HAND_SIZE = piece_index(OBSERVATION, "hand_size")
+LOST = piece_index(OBSERVATION, "lost")
+LAST_LOST = piece_index(OBSERVATION, "last_lost")
+
+write_deck = bit_writer(NUM_CARDS)
+write_ranks = bit_writer(NUM_RANKS)
+write_suits = bit_writer(NUM_SUITS)
+write_phases = bit_writer(len(SEEN_PHASES))
+read_deck = bit_reader(NUM_CARDS)
+read_ranks = bit_reader(NUM_RANKS)
+read_suits = bit_reader(NUM_SUITS)
+read_phases = bit_reader(len(SEEN_PHASES))
+
+SEEN_LEAD, SEEN_ADDING, SEEN_EXTRA, SEEN_REPLYING, SEEN_OVER = range(len(SEEN_PHASES))
+
+
+# ----------------------------------------------------------------------------------------------
+# Observations
+
+
+@kernel
+def write_observation(state: Row, seat: int, out: Observation) -> None:
+    """BR-7. Write what a seat sees, int8 [O]."""
+    at = OFFSETS[state.num_players]
+    write_deck(out, at[HAND], state.hands[seat])
+    write_deck(out, at[WASTE], state.waste)
+    write_trick(state, out, at)
+    write_stock(state, out, at)
+    phase = seen_phase(state, seat)
+    write_phases(out, at[PHASE], 1 << phase)
+    out[at[ON_TURN]] = state.current_player == seat
+    out[at[NO_PROGRESS]] = state.no_progress
+    write_number(out, at[TRICKS], state.turns)
+    out[at[GAMES_PLAYED]] = state.games_played
+    out[at[CAPPED]] = state.truncated
+    write_players(state, seat, out, at)
+
+
+@kernel
+def seen_phase(state: Row, seat: int) -> int:
+    """BR-7.3. The phase as a seat sees it."""
+    phase = state.phase
+    if phase == LEAD:
+        return SEEN_LEAD
+    if phase == REPLY:
+        return SEEN_REPLYING
+    if phase == OVER:
+        return SEEN_OVER
+    return SEEN_EXTRA if phase == EXTRA and seat == state.leader else SEEN_ADDING
+
+
+@kernel
+def write_number(out: Observation, at: int, value: int) -> None:
+    """Write a number in two digits of base 128."""
+    out[at] = value & 127
+    out[at + 1] = value >> 7
+
+
+@kernel
+def write_trick(state: Row, out: Observation, at: Any) -> None:
+    """Write the attack cards and what has become of them."""
+    attack = 0
+    for index in range(state.num_attack):
+        attack |= card_mask(card_at(state.attack, index))
+    to_answer = 0
+    if state.phase == REPLY:
+        to_answer = card_mask(card_at(state.attack, state.num_answered))
+    write_deck(out, at[ATTACK], attack)
+    write_deck(out, at[TO_ANSWER], to_answer)
+    write_deck(out, at[TAKEN], state.taken)
+    write_ranks(out, at[ATTACK_RANK], 1 << state.attack_rank if attack else 0)
+
+
+@kernel
+def write_stock(state: Row, out: Observation, at: Any) -> None:
+    """Write the size of the stock and what is known of it."""
+    is_in_stock = state.exposed_index >= 0
+    write_suits(out, at[TRUMP], 1 << state.trump)
+    exposed = state.exposed
+    write_ranks(out, at[EXPOSED_RANK], 1 << rank_of(exposed) if exposed >= 0 else 0)
+    out[at[EXPOSED_IN_STOCK]] = is_in_stock
+    out[at[EXPOSED_DEPTH]] = state.stock_size - 1 - state.exposed_index if is_in_stock else 0
+    out[at[STOCK_SIZE]] = state.stock_size
+
+
+@kernel
+def write_players(state: Row, observer: int, out: Observation, at: Any) -> None:
+    """Write what is known of each player, the observer first."""
+    num_players = state.num_players
+    seat = observer
+    for place in range(num_players):
+        write_deck(out, at[KNOWN] + place * NUM_CARDS, state.known[seat])
+        write_suits(out, at[ADDED] + place * NUM_SUITS, 0)
+        out[at[LEADER] + place] = state.leader == seat
+        out[at[REPLIER] + place] = state.replier == seat
+        out[at[DEALER] + place] = state.dealer == seat
+        out[at[ACTIVE] + place] = has_seat(state.active, seat)
+        out[at[HAND_SIZE] + place] = popcount(state.hands[seat])
+        write_number(out, at[LOST] + 2 * place, -state.score[seat])
+        out[at[LAST_LOST] + place] = -state.last_score[seat]
+        seat = left_of(seat, num_players)
+    for index in range(state.num_attack):
+        card = card_at(state.attack, index)
+        if rank_of(card) == state.attack_rank:
+            seat = card_at(state.attack_seats, index)
+            place = relative_seat(seat, observer, num_players)
+            out[at[ADDED] + place * NUM_SUITS + suit_of(card)] = 1
+
+
+@kernel
+def write_event(state: Row, action: int, seat: int, out: Observation) -> bool:
+    """Write what a seat sees of an action before it is played; return False if it sees nothing.
+
+    BR-7.3: others never see that a player was asked to add and passed.
+    """
+    actor = state.current_player
+    is_pass = action == PASS_OR_TAKE and state.phase != REPLY
+    if is_pass and seat != actor:
+        return False
+    out[0] = relative_seat(actor, seat, state.num_players)
+    write_number(out, 1, action + 1)
+    return True
+
+
+# ----------------------------------------------------------------------------------------------
+# Worlds
+
+
+@kernel
+def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
+    """Fill a row, whose options are set, with a world that an observation allows.
+
+    The observer is seat 0. All worlds are equally likely: nothing that a player does in this
+    game proves the absence of a card, so the unknown cards may lie anywhere.
+    """
+    at = OFFSETS[state.num_players]
+    read_table(observation, state, at)
+    read_players(observation, state, at)
+    read_trick(observation, state, at)
+    read_phase(observation, state, at)
+    place_unknown_cards(observation, rng, state, at)
+    state.seed = random_word(rng) << 30 ^ random_word(rng)
+    state.rng[0] = rng[0]
+    state.rng[1] = rng[1]
+
+
+@kernel
+def read_number(observation: Observation, at: int) -> int:
+    """Read a number from two digits of base 128."""
+    return card_at(observation, at) + (card_at(observation, at + 1) << 7)
+
+
+@kernel
+def read_seat(observation: Observation, at: int, num_players: int) -> int:
+    """Read which seat a flag is set for."""
+    for seat in range(num_players):
+        if observation[at + seat]:
+            return seat
+    return NO_SEAT
+
+
+@kernel
+def read_table(observation: Observation, state: Row, at: Any) -> None:
+    """Read the facts of the table."""
+    num_players = state.num_players
+    state.trump = lowest_bit(read_suits(observation, at[TRUMP]))
+    exposed_rank = read_ranks(observation, at[EXPOSED_RANK])
+    state.exposed = NO_CARD
+    if exposed_rank:
+        state.exposed = state.trump * NUM_RANKS + lowest_bit(exposed_rank)
+    state.stock_size = card_at(observation, at[STOCK_SIZE])
+    state.exposed_index = -1
+    if observation[at[EXPOSED_IN_STOCK]]:
+        state.exposed_index = state.stock_size - 1 - card_at(observation, at[EXPOSED_DEPTH])
+    state.no_progress = card_at(observation, at[NO_PROGRESS])
+    state.turns = read_number(observation, at[TRICKS])
+    state.games_played = card_at(observation, at[GAMES_PLAYED])
+    state.deal_number = state.games_played
+    state.truncated = card_at(observation, at[CAPPED])
+    state.waste = read_deck(observation, at[WASTE])
+    state.leader = read_seat(observation, at[LEADER], num_players)
+    state.replier = read_seat(observation, at[REPLIER], num_players)
+    state.dealer = read_seat(observation, at[DEALER], num_players)
+
+
+@kernel
+def read_players(observation: Observation, state: Row, at: Any) -> None:
+    """Read what is known of each player; hands hold the known cards only, as yet."""
+    state.active = 0
+    for seat in range(state.num_players):
+        state.known[seat] = read_deck(observation, at[KNOWN] + seat * NUM_CARDS)
+        state.hands[seat] = state.known[seat]
+        state.score[seat] = -read_number(observation, at[LOST] + 2 * seat)
+        state.last_score[seat] = -card_at(observation, at[LAST_LOST] + seat)
+        if observation[at[ACTIVE] + seat]:
+            state.active |= seat_mask(seat)
+    state.hands[0] = read_deck(observation, at[HAND])
+
+
+@kernel
+def read_trick(observation: Observation, state: Row, at: Any) -> None:
+    """Read the attack cards back in their order: leader, extra card, observers, replier."""
+    attack = read_deck(observation, at[ATTACK])
+    state.taken = read_deck(observation, at[TAKEN])
+    state.num_attack = 0
+    state.attack_rank = 0
+    if attack:
+        state.attack_rank = lowest_bit(read_ranks(observation, at[ATTACK_RANK]))
+        read_added(observation, state, at, state.leader)
+        extra = attack & ~rank_cards(state.attack_rank)
+        if extra:
+            append_attack(state, lowest_card(extra), state.leader)
+        seat = next_seat_in(state.active, state.replier)
+        while seat != state.leader:
+            read_added(observation, state, at, seat)
+            seat = next_seat_in(state.active, seat)
+        read_added(observation, state, at, state.replier)
+    to_answer = read_deck(observation, at[TO_ANSWER])
+    state.num_answered = 0
+    if to_answer:
+        while card_at(state.attack, state.num_answered) != lowest_card(to_answer):
+            state.num_answered += 1
+
+
+@kernel
+def read_added(observation: Observation, state: Row, at: Any, seat: int) -> None:
+    """Append the cards of the rank led that a seat put down."""
+    added = read_suits(observation, at[ADDED] + seat * NUM_SUITS)
+    while added:
+        append_attack(state, lowest_bit(added) * NUM_RANKS + state.attack_rank, seat)
+        added = without_lowest(added)
+
+
+@kernel
+def append_attack(state: Row, card: int, seat: int) -> None:
+    """Put a card behind the attack cards."""
+    state.attack[state.num_attack] = card
+    state.attack_seats[state.num_attack] = seat
+    state.num_attack += 1
+
+
+@kernel
+def read_phase(observation: Observation, state: Row, at: Any) -> None:
+    """Read the node: that of the observer on turn, or the one after the last public event."""
+    seen = lowest_bit(read_phases(observation, at[PHASE]))
+    state.last_added = NO_CARD
+    if seen == SEEN_LEAD:
+        state.phase = LEAD
+        state.current_player = state.leader
+    elif seen == SEEN_REPLYING:
+        state.phase = REPLY
+        state.current_player = state.replier
+    elif seen == SEEN_OVER:
+        state.phase = OVER
+        state.current_player = NO_SEAT
+    else:
+        last = state.num_attack - 1
+        adder = 0 if observation[at[ON_TURN]] else card_at(state.attack_seats, last)
+        read_adding(state, adder, seen)
+
+
+@kernel
+def read_adding(state: Row, adder: int, seen: int) -> None:
+    """Put the question of adding to a seat, which may have added in this play already."""
+    state.current_player = adder
+    for index in range(state.num_attack):
+        card = card_at(state.attack, index)
+        is_own = card_at(state.attack_seats, index) == adder
+        if is_own and rank_of(card) == state.attack_rank:
+            state.last_added = card
+    if adder == state.leader:
+        state.phase = EXTRA if seen == SEEN_EXTRA else LEADER_ADDS
+    else:
+        state.phase = REPLIER_ADDS if adder == state.replier else OBSERVER_ADDS
+
+
+@kernel
+def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: Any) -> None:
+    """Deal the cards that the observer has not seen to the other hands and the stock."""
+    seen = state.waste | state.taken | read_deck(observation, at[ATTACK])
+    for seat in range(state.num_players):
+        seen |= state.hands[seat]
+    if state.exposed_index >= 0:
+        seen |= card_mask(state.exposed)
+    unknown = ALL_CARDS & ~seen
+    num_unknown = 0
+    while unknown:
+        state.stock[num_unknown] = lowest_card(unknown)
+        unknown = without_lowest(unknown)
+        num_unknown += 1
+    shuffle(state.stock, num_unknown, rng)
+    for seat in range(1, state.num_players):
+        size = card_at(observation, at[HAND_SIZE] + seat)
+        while popcount(state.hands[seat]) < size:
+            num_unknown -= 1
+            state.hands[seat] |= card_mask(card_at(state.stock, num_unknown))
+    if state.exposed_index >= 0:
+        for index in range(state.stock_size - 1, state.exposed_index, -1):
+            state.stock[index] = state.stock[index - 1]
+        state.stock[state.exposed_index] = state.exposed
+
+
+# ----------------------------------------------------------------------------------------------
+# Deals as data
+
+
+def read_deal(deal: Any, row: Row) -> None:
+    """BR-8. Write a position to start from into a row whose options are set.
+
+    Raises:
+        DealError: saying what is wrong with it.
+    """
+    reader = DealReader(deal, DECK, int(row.num_players))
+    reader.check_keys("dealer", "hands", "stock", "leader", "exposed", "trump")
+    hands, stock = reader.hands(), reader.card_list("stock")
+    row.dealer = reader.seat("dealer", 0)
+    if sum(hand != 0 for hand in hands) < 2:
+        raise DealError("at least two seats must hold cards")
+    left_of_dealer = [(row.dealer + place) % len(hands) for place in range(1, len(hands) + 1)]
+    row.leader = reader.seat("leader", next(seat for seat in left_of_dealer if hands[seat]))
+    if not hands[int(row.leader)]:
+        raise DealError(f"the leader, seat {row.leader}, holds no card")
+    row.hands[: len(hands)] = hands
+    row.stock_size = len(stock)
+    row.stock[: len(stock)] = stock[::-1]
+    _read_exposed(reader, row, hands, stock)
+
+
+def _read_exposed(reader: DealReader, row: Row, hands: list[int], stock: list[int]) -> None:
+    row.exposed = reader.card("exposed", stock[-1] if stock else NO_CARD)
+    is_bottom = row.exposed_card == 0
+    if is_bottom and stock and row.exposed != stock[-1]:
+        raise DealError(
+            f"exposed={DECK.text(row.exposed)!r}: with exposed_card='bottom' it is the last "
+            f"card of the stock, {DECK.text(stock[-1])}"
+        )
+    trump = reader.suit("trump", DECK.suit(row.exposed) if row.exposed >= 0 else None)
+    if trump is None:
+        raise DealError("with an empty stock and no 'exposed', 'trump' must be given")
+    row.trump = trump
+    if row.exposed >= 0 and row.trump != DECK.suit(row.exposed):
+        raise DealError(
+            f"trump={DECK.suits[trump]!r} contradicts the exposed card {DECK.text(row.exposed)}"
+        )
+    is_in_stock = int(row.exposed) in stock
+    row.exposed_index = len(stock) - 1 - stock.index(int(row.exposed)) if is_in_stock else -1
+    for seat, hand in enumerate(hands):
+        row.known[seat] = hand & (1 << int(row.exposed)) if row.exposed >= 0 else 0
+
+
+def deal_text(row: Row) -> dict[str, Any]:
+    """Return the start of a game as data that `read_deal` takes."""
+    deal: dict[str, Any] = {
+        "dealer": row.dealer,
+        "hands": [" ".join(DECK.texts(hand)) for hand in row.hands[: row.num_players]],
+        "stock": " ".join(stock(row)),
+        "leader": row.leader,
+        "trump": DECK.suits[row.trump],
+    }
+    if row.exposed >= 0:
+        deal["exposed"] = DECK.text(row.exposed)
+    return deal
+
+
+# ----------------------------------------------------------------------------------------------
+# Words
+
+
+def action_text(row: Row, action: int) -> str:
+    """Return the words for an action id in the present phase."""
+    phase = row.phase
+    if action == PASS_OR_TAKE:
+        return "take" if phase == REPLY else "pass"
+    verbs = {LEAD: "lead", EXTRA: "extra", REPLY: "beat"}
+    return f"{verbs.get(phase, 'add')} {DECK.text(action)}"
+
+
+def rule_text(row: Row) -> str:
+    """Return the rule that says what is legal in the present phase."""
+    return {
+        Phase.LEAD: "rule BR-3.2 (the leader leads any card of the hand)",
+        Phase.LEADER_ADDS: "rule BR-3.4 (the leader may add cards of the rank led, in order)",
+        Phase.EXTRA: "rule BR-3.5 (the leader may put one card of another rank)",
+        Phase.OBSERVER_ADDS: "rule BR-3.6 (an observer may add cards of the rank led, in order)",
+        Phase.REPLIER_ADDS: "rule BR-3.7 (the replier may add cards of the rank led, in order)",
+        Phase.REPLY: "rules BR-4.2 and BR-4.3 (the replier beats the attack card or takes it)",
+    }[Phase(row.phase)]
+
+
+def hands(row: Row) -> list[set[str]]:
+    """Return the cards in each seat's hand."""
+    return [set(DECK.texts(hand)) for hand in row.hands[: row.num_players]]
+
+
+def stock(row: Row) -> list[str]:
+    """Return the cards of the stock, the top one first."""
+    return [DECK.text(card) for card in row.stock[: row.stock_size][::-1]]
+
+
+def attack_cards(row: Row) -> list[tuple[str, int]]:
+    """Return the attack cards of the trick with the seats that put them down, in their order."""
+    count = row.num_attack
+    pairs = zip(row.attack[:count], row.attack_seats[:count], strict=True)
+    return [(DECK.text(card), int(seat)) for card, seat in pairs]
+
+
+_PHASE_WORDS = {LEAD: "lead", REPLY: "replying", OVER: "over"} | dict.fromkeys(
+    (LEADER_ADDS, EXTRA, OBSERVER_ADDS, REPLIER_ADDS), "adding"
+)
+
+
+def public_facts(row: Row) -> dict[str, Any]:
+    """BR-7.1. Return what all know of the present game, with absolute seats."""
+    players = range(row.num_players)
+    is_in_stock = row.exposed_index >= 0
+    return {
+        "trump": DECK.suits[row.trump],
+        "exposed": DECK.text(row.exposed) if row.exposed >= 0 else None,
+        "exposed_in_stock": bool(is_in_stock),
+        "exposed_depth": int(row.stock_size - 1 - row.exposed_index) if is_in_stock else None,
+        "phase": _PHASE_WORDS[row.phase],
+        "leader": row.leader,
+        "replier": row.replier,
+        "attack": attack_cards(row),
+        "answered": row.num_answered,
+        "taken": set(DECK.texts(row.taken)),
+        "waste": set(DECK.texts(row.waste)),
+        "hand_sizes": [row.hands[seat].bit_count() for seat in players],
+        "stock_size": row.stock_size,
+        "known": [set(DECK.texts(row.known[seat])) for seat in players],
+        "active": [bool(row.active >> seat & 1) for seat in players],
+        "no_progress": row.no_progress,
+        "tricks": row.turns,
+        "games_played": row.games_played,
+        "dealer": row.dealer,
+    }
+
+
+def render_text(row: Row, observer: int) -> str:
+    """Return the table as text: as a seat sees it, or with open cards for NO_SEAT."""
+    facts = public_facts(row)
+    exposed = facts["exposed"] or "none"
+    place = f", {facts['exposed_depth']} above it" if facts["exposed_in_stock"] else ", drawn"
+    lines = [
+        f"Bred Ryg, game {facts['games_played'] + (facts['phase'] != 'over')} of "
+        f"{row.num_games}, trick {facts['tricks'] + 1}, {facts['phase']}",
+        f"trumps {facts['trump']} (exposed {exposed}{place}), stock {facts['stock_size']}, "
+        f"waste {len(facts['waste'])}, {facts['no_progress']} tricks without progress",
+    ]
+    for seat in range(row.num_players):
+        lines.append(_player_line(row, facts, seat, is_open=observer in (NO_SEAT, seat)))
+    attack = [f"{card} (player {seat})" for card, seat in facts["attack"]]
+    if attack:
+        lines.append(f"attack: {', '.join(attack)}; answered {facts['answered']}")
+    return "\n".join(lines)
+
+
+def _player_line(row: Row, facts: Mapping[str, Any], seat: int, is_open: bool) -> str:
+    roles = [role for role in ("leader", "replier", "dealer") if facts[role] == seat]
+    if not facts["active"][seat]:
+        roles = ["out"]
+    known = facts["known"][seat]
+    cards = [DECK.text(card) for card in each_card(row.hands[seat])]
+    shown = [card if is_open or card in known else "??" for card in cards]
+    if not is_open:
+        shown.sort(key=lambda card: card == "??")
+    score = row.score[seat] / GAME
+    return f"player {seat} [{', '.join(roles)}] score {score:g}: {' '.join(shown)}"
+
+
+def action_features() -> npt.NDArray[np.float32]:
+    """Return a row for each action, float32 [53, 18]: rank (13), suit (4), pass or take (1)."""
+    features = np.zeros((PASS_OR_TAKE + 1, NUM_RANKS + NUM_SUITS + 1), np.float32)
+    for card in range(NUM_CARDS):
+        features[card, DECK.rank(card)] = 1.0
+        features[card, NUM_RANKS + DECK.suit(card)] = 1.0
+    features[PASS_OR_TAKE, -1] = 1.0
+    return features

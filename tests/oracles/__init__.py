@@ -1,0 +1,1 @@
+"""Slow, independent reference implementations that the engines are held against."""

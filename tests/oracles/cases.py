@@ -1,0 +1,86 @@
+"""What the tests know of each game: its oracle, its options at random, its positions at random.
+
+A new game adds one `GameCase` here, and every test that walks over `CASES` plays it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cardenvs.core.cards import FRENCH_DECK
+from tests.oracles.bred_ryg import BredRygOracle
+
+
+@dataclass(frozen=True)
+class GameCase:
+    """How a game is tested.
+
+    Attributes:
+        oracle: makes the naive implementation from (options, deal, next_deal).
+        random_options: draws a value for some of the options.
+        random_deal: draws a position to start from, given the options.
+        stubborn: words of actions that a player who wants the game not to end prefers.
+        ends_soon: whether a game of stubborn players is short all the same, given the options.
+    """
+
+    oracle: Callable[..., Any]
+    random_options: Callable[[random.Random], dict[str, Any]]
+    random_deal: Callable[[random.Random, dict[str, Any]], dict[str, Any]]
+    stubborn: tuple[str, ...] = ()
+    ends_soon: Callable[[dict[str, Any]], bool] = lambda options: False
+
+
+def bred_ryg_options(rng: random.Random) -> dict[str, Any]:
+    """Draw options, all values of each."""
+    return {
+        "num_players": rng.randint(2, 6),
+        "exposed_card": rng.choice(["bottom", "in_place"]),
+        "extra_card": rng.random() < 0.8,
+        "reward": rng.choice(["loser", "zero_sum"]),
+        "num_games": rng.choice([1, 1, 1, 2, 3]),
+        "no_progress_limit": rng.choice([1, 2, 5, 12, 20, 100, 100]),
+        "on_cap": rng.choice(["queen_holder", "share", "draw"]),
+        "skip_forced": rng.random() < 0.7,
+    }
+
+
+def bred_ryg_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]:
+    """Draw a position: hands of any sizes, some cards left out, sometimes no stock."""
+    cards = [FRENCH_DECK.text(card) for card in range(52)]
+    rng.shuffle(cards)
+    players = options["num_players"]
+    sizes = [rng.choice([0, 1, 2, 3, 4, 4, 5, 8]) for _ in range(players)]
+    for seat in rng.sample(range(players), 2):
+        sizes[seat] = max(1, sizes[seat])
+    hands = [" ".join(cards.pop() for _ in range(size)) for size in sizes]
+    stock = [cards.pop() for _ in range(rng.choice([0, 0, 1, 3, 10, len(cards)]))]
+    deal = {"dealer": rng.randrange(players), "hands": hands, "stock": " ".join(stock)}
+    if rng.random() < 0.5:
+        deal["leader"] = rng.choice([seat for seat in range(players) if sizes[seat]])
+    if not stock:
+        deal.update(_exposed_elsewhere(rng, hands, cards))
+    elif options["exposed_card"] == "in_place" and rng.random() < 0.7:
+        deal["exposed"] = rng.choice(stock)
+    return deal
+
+
+def _exposed_elsewhere(rng: random.Random, hands: list[str], left_out: list[str]) -> dict[str, str]:
+    held = " ".join(hands).split()
+    choice = rng.randrange(3)
+    if choice == 0 or (choice == 1 and not left_out):
+        return {"trump": rng.choice("CDHS")}
+    return {"exposed": rng.choice(left_out if choice == 1 else held)}
+
+
+CASES = {
+    "bred_ryg-v0": GameCase(
+        oracle=BredRygOracle,
+        random_options=bred_ryg_options,
+        random_deal=bred_ryg_deal,
+        stubborn=("take", "pass"),
+        ends_soon=lambda options: options["no_progress_limit"] <= 12,
+    ),
+}

@@ -1,0 +1,107 @@
+"""Holds the engine against an oracle, node by node.
+
+`python -m tests.oracles.compare bred_ryg-v0 --games 200000 --processes 2` plays many games.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import cardenvs
+from cardenvs.core.state import State
+from tests.oracles.cases import CASES, GameCase
+
+
+def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
+    """Play one random episode on both sides; return counts of what it met."""
+    case = CASES[game_id]
+    options = case.random_options(rng)
+    game = cardenvs.load_game(game_id, **options)
+    given = case.random_deal(rng, options) if rng.random() < 0.4 else None
+    state = game.new_initial_state(seed=rng.getrandbits(62), deal=given)
+    oracle = case.oracle(options, state.to_deal(), lambda dealer: state.to_deal())
+    stubbornness = rng.choice([0.0, 0.0, 0.5, 0.9]) if case.ends_soon(options) else 0.0
+    nodes = 0
+    while not oracle.over:
+        check_node(state, oracle)
+        action = choose(case, state, rng, stubbornness)
+        text = state.action_to_string(action)
+        state.apply_action(action)
+        oracle.apply(text)
+        nodes += 1
+    check_node(state, oracle)
+    assert state.is_terminal()
+    assert state.is_truncated() == oracle.truncated
+    return Counter(
+        episodes=1,
+        games=state.public().get("games_played", 1),
+        nodes=nodes,
+        truncated=int(oracle.truncated),
+        given=int(given is not None),
+    )
+
+
+def check_node(state: State, oracle: Any) -> None:
+    """Require the same seat, legal actions, returns and public facts on both sides."""
+    assert state.current_player == oracle.seat
+    assert sorted(state.legal_action_strings()) == oracle.legal()
+    assert state.returns().tolist() == [float(value) for value in oracle.returns()]
+    facts, expected = state.public(), oracle.public()
+    for name, value in expected.items():
+        assert facts[name] == plain(value), name
+    if facts["phase"] == "over" or facts["tricks"] % 8 == 0:
+        assert state.hands() == oracle.hands()
+        assert state.stock() == oracle.stock()
+
+
+def plain(value: Any) -> Any:
+    """Return an oracle's fact in the form of the engine's."""
+    if isinstance(value, list):
+        return [tuple(item) if isinstance(item, list) else item for item in value]
+    return value
+
+
+def choose(case: GameCase, state: State, rng: random.Random, stubbornness: float) -> int:
+    """Choose an action at random, or, being stubborn, one that keeps the game from ending."""
+    legal = state.legal_actions()
+    if rng.random() < stubbornness:
+        for action, text in zip(legal, state.legal_action_strings(), strict=True):
+            if text in case.stubborn:
+                return action
+    return rng.choice(legal)
+
+
+def compare_many(game_id: str, seed: int, episodes: int) -> Counter[str]:
+    """Compare many random episodes."""
+    total: Counter[str] = Counter()
+    for number in range(episodes):
+        total += compare_random_episode(game_id, random.Random(f"{seed}/{number}"))
+    return total
+
+
+def main() -> None:
+    """Compare from the command line, in several processes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("game", choices=sorted(CASES))
+    parser.add_argument("--games", type=int, default=10_000, help="episodes to play")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    chunk = 250
+    chunks = -(-arguments.games // chunk)
+    total: Counter[str] = Counter()
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        seeds = range(arguments.seed * 1_000_000, arguments.seed * 1_000_000 + chunks)
+        jobs = [pool.submit(compare_many, arguments.game, seed, chunk) for seed in seeds]
+        for done, job in enumerate(jobs, start=1):
+            total += job.result()
+            print(f"\r{done * chunk} of {chunks * chunk} episodes", end="", flush=True)
+    print(f"\n{arguments.game}: the engine and the oracle agree over {dict(total)}")
+
+
+if __name__ == "__main__":
+    main()
