@@ -5,13 +5,13 @@ Letters of shapes: B tables, P seats, A actions, O observation size, S critic st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cardenvs.core.episode import Tables, first_illegal, sample_actions
+from cardenvs.core.episode import SAMPLE, STEP, STEP_AND_RESET, Tables, first_illegal
 from cardenvs.core.errors import IllegalActionError
 from cardenvs.core.game import check_seed
 from cardenvs.core.kernel import as_record
@@ -82,12 +82,16 @@ class Batch:
             critic_state=np.zeros((num_envs, game.critic_state_size * critic_state), np.int8),
             current_player=np.full(num_envs, -1, np.int64),
             units=np.zeros((num_envs, players), np.int64),
+            new_units=np.zeros((num_envs, players), np.int64),
             length=np.zeros(num_envs, np.int64),
             reward=np.zeros((num_envs, players), np.float32),
             terminated=np.zeros(num_envs, np.bool_),
             truncated=np.zeros(num_envs, np.bool_),
             episode_return=np.zeros((num_envs, players), np.float32),
             episode_length=np.zeros(num_envs, np.int64),
+            actions=np.zeros(num_envs, np.int64),
+            active=np.zeros(num_envs, np.bool_),
+            sampled=np.zeros(num_envs, np.int64),
             skipped_episodes=np.zeros(num_envs, np.int64),
         )
         self.observation: npt.NDArray[np.int8] = self._tables.observation
@@ -100,9 +104,11 @@ class Batch:
         self.episode_length: npt.NDArray[np.int64] = self._tables.episode_length
         self._critic_state: npt.NDArray[np.int8] = self._tables.critic_state
         self._everyone = np.ones(num_envs, np.bool_)
-        self._sampled = np.zeros(num_envs, np.int64)
         self._num_samples = 0
-        self._team = Team(num_threads)
+        kernels = game.kernels
+        self._team = (
+            None if num_threads == 1 else Team(num_threads, num_envs, kernels.lead, kernels.serve)
+        )
         self._was_reset = False
         self._seed_tables(seed)
 
@@ -134,7 +140,7 @@ class Batch:
         if seed is not None:
             self._seed_tables(seed, selected)
         self._was_reset = True
-        self._run(self.game.kernels.reset_tables, selected, source, deals is not None)
+        self.game.kernels.reset_tables(self._tables, selected, source, deals is not None)
 
     def _seed_tables(self, seed: Any, selected: Any = slice(None)) -> None:
         if isinstance(seed, np.ndarray):
@@ -184,8 +190,9 @@ class Batch:
         if not self._was_reset:
             raise ValueError("call reset before step")
         moving = self._everyone if active is None else self._check_flags("active", active)
-        numbers = self._check_actions(actions, moving)
-        self._run(self.game.kernels.step_tables, numbers, moving, self.autoreset)
+        self._tables.actions[:] = self._check_actions(actions, moving)
+        self._tables.active[:] = moving
+        self._run(STEP_AND_RESET if self.autoreset else STEP)
 
     def _check_actions(self, actions: Any, moving: npt.NDArray[np.bool_]) -> Any:
         is_whole = isinstance(actions, np.ndarray) and np.issubdtype(actions.dtype, np.integer)
@@ -217,8 +224,9 @@ class Batch:
         """
         self._num_samples += 1
         key = combine(self._sample_key, self._num_samples)
-        self._team.run(sample_actions, self.num_envs, self.action_mask, key, self._sampled)
-        return self._sampled
+        self._run(SAMPLE, key)
+        sampled: npt.NDArray[np.int64] = self._tables.sampled
+        return sampled
 
     # -- views ---------------------------------------------------------------------------------
 
@@ -314,10 +322,14 @@ class Batch:
 
     def close(self) -> None:
         """End the worker threads, if there are any."""
-        self._team.close()
+        if self._team is not None:
+            self._team.close()
 
-    def _run(self, function: Callable[..., Any], *arguments: Any) -> None:
-        self._team.run(function, self.num_envs, self._tables, *arguments)
+    def _run(self, command: int, argument: int = 0) -> None:
+        if self._team is None:
+            self.game.kernels.take_part(self._tables, 0, self.num_envs, command, argument)
+        else:
+            self._team.run(self._tables, command, argument)
 
 
 def _described(given: Any) -> str:

@@ -14,15 +14,20 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from cardenvs.core import match
 from cardenvs.core.kernel import bit_reader, bit_writer, entry_point, kernel, lowest_bit, popcount
 from cardenvs.core.rng import start_stream, word_at
 from cardenvs.core.seats import NO_SEAT, left_of
+from cardenvs.core.threads import team_kernels
+
+#: What a batch has its threads do.
+STEP, STEP_AND_RESET, SAMPLE = 0, 1, 2
 
 #: What `forced_action` says where two or more actions are legal.
 NO_ACTION = -1
+
+#: What `play` says instead of a seat where more than the turn has changed.
+NEWS = -1
 
 #: Entries of an action mask that are read as one set.
 CHUNK = 52
@@ -35,7 +40,7 @@ class Kernels:
     """The entry points of one game; `rows` are its tables and `i` is the index of one of them."""
 
     begin: Callable[..., Any]  # (rows, i, is_given, mask) -> over
-    apply: Callable[..., Any]  # (rows, i, action, mask) -> over
+    play: Callable[..., Any]  # (rows, i, action, mask, units int64 [2, P]) -> seat or NEWS
     settle: Callable[..., Any]  # (rows, i, mask) -> over
     deal: Callable[..., Any]  # (rows, i): the deal alone, with none of its forced nodes
     returns: Callable[..., Any]  # (rows, i, units)
@@ -43,8 +48,10 @@ class Kernels:
     observe_hands: Callable[..., Any]  # (rows, i, seat, out)
     sample_world: Callable[..., Any]  # (observation, stream, rows, i)
     trace: Callable[..., Any]  # (rows, is_given, actions, seat, events, observations) -> count
-    reset_tables: Callable[..., Any]  # (tables, begin, end, selected, source, is_given)
-    step_tables: Callable[..., Any]  # (tables, begin, end, actions, active, autoreset)
+    reset_tables: Callable[..., Any]  # (tables, selected, source, is_given)
+    take_part: Callable[..., Any]  # (tables, begin, end, command, argument)
+    lead: Callable[..., Any]  # see `team_kernels`
+    serve: Callable[..., Any]
     observe_tables: Callable[..., Any]  # (rows, seats, out)
 
 
@@ -59,12 +66,16 @@ class Tables(NamedTuple):
     critic_state: Any  # int8 [B, S], or [B, 0] if not asked for
     current_player: Any  # int64 [B]
     units: Any  # int64 [B, P]: the returns so far
+    new_units: Any  # int64 [B, P]: the same, while a step compares them
     length: Any  # int64 [B]: the decisions so far
     reward: Any  # float32 [B, P]
     terminated: Any  # bool [B]
     truncated: Any  # bool [B]
     episode_return: Any  # float32 [B, P]
     episode_length: Any  # int64 [B]
+    actions: Any  # int64 [B]: what a step is to play
+    active: Any  # bool [B]: where
+    sampled: Any  # int64 [B]: random legal actions
     skipped_episodes: Any  # int64 [B]
 
 
@@ -76,7 +87,7 @@ def count_legal(mask: Any) -> int:
     for start in range(0, whole, CHUNK):
         count += popcount(_read_chunk(mask, start))
     for action in range(whole, mask.shape[0]):
-        count += mask[action]
+        count += 1 if mask[action] else 0
     return count
 
 
@@ -106,7 +117,7 @@ def random_legal(mask: Any, word: int) -> int:
     return nth_legal(mask, (word * count_legal(mask)) >> 32)
 
 
-@entry_point
+@kernel
 def sample_actions(masks: Any, begin: int, end: int, key: int, actions: Any) -> None:
     """Write a random legal action of each mask, int8 [B, A]; 0 where none is legal."""
     for i in range(begin, end):
@@ -179,9 +190,22 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         start_deal(rows[i], False)
 
     @entry_point
-    def apply(rows: Any, i: int, action: int, mask: Any) -> bool:
-        apply_action(rows[i], action)
-        return advance(rows[i], mask)
+    def play(rows: Any, i: int, action: int, mask: Any, units: Any) -> int:
+        """Apply an action, and write the returns before and after it.
+
+        Returns:
+            The seat asked next; NEWS if the returns have changed, or a deal or the episode ended.
+        """
+        state = rows[i]
+        deal_number = state.deal_number
+        write_returns(state, units[0])
+        apply_action(state, action)
+        advance(state, mask)
+        write_returns(state, units[1])
+        has_news = state.deal_number != deal_number or state.current_player < 0
+        for seat in range(units.shape[1]):
+            has_news |= units[0, seat] != units[1, seat]
+        return NEWS if has_news else state.current_player
 
     @entry_point
     def settle(rows: Any, i: int, mask: Any) -> bool:
@@ -203,10 +227,15 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
             write_deck(out, start + place * num_cards, state.hands[seat])
             seat = left_of(seat, state.num_players)
 
+    @kernel
+    def write_critic_state(state: Any, seat: int, out: Any) -> None:
+        """Write what a seat sees and then all hands."""
+        write_observation(state, seat, out)
+        write_hands(state, seat, out)
+
     @entry_point
     def observe_hands(rows: Any, i: int, seat: int, out: Any) -> None:
-        write_observation(rows[i], seat, out)
-        write_hands(rows[i], seat, out)
+        write_critic_state(rows[i], seat, out)
 
     @entry_point
     def sample_world(observation: Any, stream: Any, rows: Any, i: int) -> None:
@@ -223,38 +252,34 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
     ) -> int:
         """Replay an episode as a seat sees it; return how many events it saw.
 
-        Events beyond the length of the arrays are counted, not written.
+        Events beyond the length of the arrays are counted; they spoil the last entry.
         """
         state = rows[0]
         start_deal(state, is_given)
+        last = events.shape[0] - 1
         used = 0
         seen = 0
-        if seen < events.shape[0]:
-            events[seen] = 0
-            write_observation(state, seat, observations[seen])
-        seen += 1
-        scratch = np.zeros(events.shape[1], np.int8)
+        is_seen = True  # the deal itself
         while True:
+            if is_seen:
+                write_observation(state, seat, observations[min(seen, last)])
+                seen += 1
+            event = events[min(seen, last)]
             if is_terminal(state):
                 if not goes_on(state):
                     return seen
                 next_deal(state)
-                scratch[:] = 0
+                event[:] = 0
                 is_seen = True
-            else:
-                action = forced_action(state) if state.skip_forced else NO_ACTION
-                if action == NO_ACTION:
-                    if used == actions.shape[0]:
-                        return seen
-                    action = actions[used]
-                    used += 1
-                is_seen = write_event(state, action, seat, scratch)
-                apply_action(state, action)
-            if is_seen:
-                if seen < events.shape[0]:
-                    events[seen] = scratch
-                    write_observation(state, seat, observations[seen])
-                seen += 1
+                continue
+            action = forced_action(state) if state.skip_forced else NO_ACTION
+            if action == NO_ACTION:
+                if used == actions.shape[0]:
+                    return seen
+                action = actions[used]
+                used += 1
+            is_seen = write_event(state, action, seat, event)
+            apply_action(state, action)
 
     @kernel
     def next_episode(rows: Any, i: int, source: Any, j: int, is_given: bool, mask: Any) -> bool:
@@ -291,17 +316,9 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
             tables.observation[i] = 0
             tables.critic_state[i] = 0
 
-    @kernel
-    def write_critic_state(state: Any, observation: Any, out: Any) -> None:
-        """Write the observation of the player on turn, then all hands."""
-        out[: observation.shape[0]] = observation
-        write_hands(state, state.current_player, out)
-
     @entry_point
-    def reset_tables(
-        tables: Tables, begin: int, end: int, selected: Any, source: Any, is_given: bool
-    ) -> None:
-        for i in range(begin, end):
+    def reset_tables(tables: Tables, selected: Any, source: Any, is_given: bool) -> None:
+        for i in range(tables.rows.shape[0]):
             if not selected[i]:
                 continue
             tables.reward[i] = 0.0
@@ -312,32 +329,30 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
             tables.current_player[i] = state.current_player
             write_observation(state, state.current_player, tables.observation[i])
             if tables.critic_state.shape[1]:
-                write_critic_state(state, tables.observation[i], tables.critic_state[i])
+                write_critic_state(state, state.current_player, tables.critic_state[i])
 
-    @entry_point
-    def step_tables(
-        tables: Tables, begin: int, end: int, actions: Any, active: Any, autoreset: bool
-    ) -> None:
+    @kernel
+    def step_tables(tables: Tables, begin: int, end: int, autoreset: bool) -> None:
         rows, masks, observations = tables.rows, tables.action_mask, tables.observation
-        current_player, units, reward = tables.current_player, tables.units, tables.reward
+        current_player, reward = tables.current_player, tables.reward
+        units, new_units = tables.units, tables.new_units
         has_critic_state = tables.critic_state.shape[1] > 0
         num_players = units.shape[1]
-        new_units = np.zeros(num_players, np.int64)
         for i in range(begin, end):
             tables.terminated[i] = False
             tables.truncated[i] = False
-            if not active[i] or current_player[i] < 0:
+            if not tables.active[i] or current_player[i] < 0:
                 reward[i] = 0.0
                 continue
             state = rows[i]
-            apply_action(state, actions[i])
+            apply_action(state, tables.actions[i])
             is_over = advance(state, masks[i])
             tables.length[i] += 1
-            write_returns(state, new_units)
+            write_returns(state, new_units[i])
             for seat in range(num_players):
-                gained = new_units[seat] - units[i, seat]
+                gained = new_units[i, seat] - units[i, seat]
                 reward[i, seat] = gained / tables.scale if gained else 0.0
-                units[i, seat] = new_units[seat]
+                units[i, seat] = new_units[i, seat]
             if is_over:
                 finish_episode(tables, i, autoreset)
             seat = state.current_player
@@ -345,7 +360,16 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
             if seat >= 0:
                 write_observation(state, seat, observations[i])
                 if has_critic_state:
-                    write_critic_state(state, observations[i], tables.critic_state[i])
+                    write_critic_state(state, seat, tables.critic_state[i])
+
+    @entry_point
+    def take_part(tables: Tables, begin: int, end: int, command: int, argument: int) -> None:
+        if command == SAMPLE:
+            sample_actions(tables.action_mask, begin, end, argument, tables.sampled)
+        else:
+            step_tables(tables, begin, end, command == STEP_AND_RESET)
+
+    lead, serve = team_kernels(take_part)
 
     @entry_point
     def observe_tables(rows: Any, seats: Any, out: Any) -> None:
@@ -354,7 +378,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
 
     return Kernels(
         begin=begin,
-        apply=apply,
+        play=play,
         settle=settle,
         deal=deal,
         returns=returns,
@@ -363,7 +387,9 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         sample_world=sample_world,
         trace=trace,
         reset_tables=reset_tables,
-        step_tables=step_tables,
+        take_part=take_part,
+        lead=lead,
+        serve=serve,
         observe_tables=observe_tables,
     )
 

@@ -38,17 +38,20 @@ from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_int64: Any = np.int64
 _dumps: Any = serialize.dumps
 _struct_proxy: Any = cgutils.create_struct_proxy
 
 #: False where `NUMBA_DISABLE_JIT=1` makes kernels ordinary Python functions.
 COMPILED: bool = not numba.core.config.__dict__["DISABLE_JIT"]
 
-_compile: Any = partial(numba.njit, nogil=True, error_model="numpy")
+# Kernels allocate nothing, so they need no reference counts, whose atomic operations cost more than
+# the rules; and they are small, so all of them are inlined into the entry points.
+_compile: Any = partial(numba.njit, nogil=True, error_model="numpy", _nrt=False, forceinline=True)
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function that other kernels call."""
+    """Compile a function that other kernels call; it may not make arrays."""
     if not COMPILED:
         return function
     compiled: Function = _compile(function)
@@ -177,11 +180,13 @@ def _fingerprint(function: FunctionType) -> str:
     for part in reached:
         digest.update(f"{part.__module__}.{part.__qualname__}".encode())
         digest.update(_code_hash(part.__code__))
-        for value in _bound_values(part).values():
+        for value in _bound_values(part):
             if isinstance(value, np.ndarray):
                 digest.update(value.tobytes())
             elif isinstance(value, int | float | str | tuple | bytes):
                 digest.update(repr(value).encode())
+            else:
+                digest.update(str(getattr(value, "__name__", "")).encode())
     return digest.hexdigest()
 
 
@@ -189,27 +194,31 @@ def _reached_functions(function: FunctionType) -> list[FunctionType]:
     """Return the function and, in the order of discovery, every kernel that it can call."""
     reached = [function]
     for part in reached:  # grows while it is walked
-        for value in _bound_values(part).values():
+        for value in _bound_values(part):
             if isinstance(value, Dispatcher) and value.py_func not in reached:
                 reached.append(value.py_func)
     return reached
 
 
-def _bound_values(function: FunctionType) -> dict[str, Any]:
-    """Return what a function's names stand for outside of it: closure cells and globals."""
+def _bound_values(function: FunctionType) -> list[Any]:
+    """Return what a function's names may stand for outside of it: closure cells and globals."""
     names = function.__code__.co_names
-    values = {name: function.__globals__[name] for name in names if name in function.__globals__}
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    values.update({name: cell.cell_contents for name, cell in cells})
-    modules = [value for value in values.values() if isinstance(value, ModuleType)]
-    for module in modules:  # a kernel written `module.kernel(...)`
-        values.update({name: getattr(module, name) for name in names if hasattr(module, name)})
+    values = [cell.cell_contents for cell in function.__closure__ or ()]
+    values += [function.__globals__[name] for name in names if name in function.__globals__]
+    modules = [value for value in values if isinstance(value, ModuleType)]
+    for module in modules:  # a kernel written `package.module.kernel(...)`; grows while walked
+        found = [getattr(module, name) for name in names if hasattr(module, name)]
+        modules += [part for part in found if isinstance(part, ModuleType) and part not in modules]
+        values += found
     return values
 
 
 def _code_hash(code: CodeType) -> bytes:
-    constants = [part for part in code.co_consts if not isinstance(part, CodeType)]
-    return hashlib.sha256(code.co_code + repr(constants).encode()).digest()
+    """Hash what a function does: its source is not on file if it was typed in."""
+    constants = [
+        _code_hash(part) if isinstance(part, CodeType) else part for part in code.co_consts
+    ]
+    return hashlib.sha256(code.co_code + repr((code.co_names, constants)).encode()).digest()
 
 
 @cache
@@ -235,10 +244,13 @@ def _source_files(package: str) -> Iterator[Path]:
 # Bits. A set of up to 63 things is a non-negative int64; thing i is bit i.
 
 
+def _chosen(compiled: Callable[..., Any], plain: Callable[..., Any]) -> Any:
+    """Return an operation as this process needs it."""
+    return intrinsic(compiled) if COMPILED else plain
+
+
 def _unary_bits(name: str, build: Callable[[Any, Any], Any], plain: Callable[[int], int]) -> Any:
     """Make an operation int64 -> int64: one machine instruction, or its plain meaning."""
-    if not COMPILED:
-        return plain
 
     def typed(typing_context: Any, bits: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -248,7 +260,7 @@ def _unary_bits(name: str, build: Callable[[Any, Any], Any], plain: Callable[[in
         return types.int64(bits), generate
 
     typed.__name__ = name
-    return intrinsic(typed)
+    return _chosen(typed, plain)
 
 
 def _plain_popcount(bits: int) -> int:
@@ -278,13 +290,9 @@ def bit_writer(width: int) -> Callable[[npt.NDArray[np.int8], int, int], None]:
     `out` is int8 [*], contiguous; entry `offset + i` becomes 1 if bit i is set and else 0.
     Compiled, this is a handful of vector instructions whatever the width (at most 63).
     """
-    if not COMPILED:
 
-        def plain(out: npt.NDArray[np.int8], offset: int, bits: int) -> None:
-            bits = int(bits)
-            out[offset : offset + width] = [bits >> index & 1 for index in range(width)]
-
-        return plain
+    def plain(out: npt.NDArray[np.int8], offset: int, bits: int) -> None:
+        out[offset : offset + width] = [int(bits) >> index & 1 for index in range(width)]
 
     def write(typing_context: Any, out: Any, offset: Any, bits: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -299,9 +307,8 @@ def bit_writer(width: int) -> Callable[[npt.NDArray[np.int8], int, int], None]:
         return types.void(out, offset, bits), generate
 
     write.__name__ = f"write_{width}_bits"
-    writer: Any = intrinsic(write)
-    result: Callable[[npt.NDArray[np.int8], int, int], None] = writer
-    return result
+    writer: Callable[[npt.NDArray[np.int8], int, int], None] = _chosen(write, plain)
+    return writer
 
 
 def bit_reader(width: int) -> Callable[[npt.NDArray[np.int8], int], int]:
@@ -309,13 +316,9 @@ def bit_reader(width: int) -> Callable[[npt.NDArray[np.int8], int], int]:
 
     The inverse of `bit_writer(width)`; `array` is int8 [*], contiguous.
     """
-    if not COMPILED:
 
-        def plain(array: npt.NDArray[np.int8], offset: int) -> int:
-            entries = array[offset : offset + width]
-            return sum(1 << int(index) for index in np.flatnonzero(entries))
-
-        return plain
+    def plain(array: npt.NDArray[np.int8], offset: int) -> int:
+        return sum(1 << int(index) for index in np.flatnonzero(array[offset : offset + width]))
 
     def read(typing_context: Any, array: Any, offset: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -329,9 +332,96 @@ def bit_reader(width: int) -> Callable[[npt.NDArray[np.int8], int], int]:
         return types.int64(array, offset), generate
 
     read.__name__ = f"read_{width}_bits"
-    reader: Any = intrinsic(read)
-    result: Callable[[npt.NDArray[np.int8], int], int] = reader
-    return result
+    reader: Callable[[npt.NDArray[np.int8], int], int] = _chosen(read, plain)
+    return reader
+
+
+def _write_plain_entry(out: npt.NDArray[np.int8], index: int, value: int) -> None:
+    out[index] = value
+
+
+def _write_plain_number(out: npt.NDArray[np.int8], index: int, value: int) -> None:
+    out[index] = value & 127
+    out[index + 1] = value >> 7
+
+
+def _entry_writer(name: str, plain: Callable[..., None], digits: int) -> Any:
+    """Make `write(out, index, value)`: one store, without the checks of an indexed assignment."""
+
+    def write(typing_context: Any, out: Any, index: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            place = _vector_place(context, builder, signature, arguments, digits)
+            number = context.cast(builder, arguments[2], signature.args[2], types.int64)
+            low = builder.and_(number, number.type(127))
+            high = builder.shl(builder.ashr(number, number.type(7)), number.type(8))
+            content = number if digits == 1 else builder.or_(low, high)
+            narrow = builder.trunc(content, ir.IntType(8 * digits))
+            store = builder.store(narrow, builder.bitcast(place, narrow.type.as_pointer()))
+            store.align = 1
+            return context.get_dummy_value()
+
+        return types.void(out, index, value), generate
+
+    write.__name__ = name
+    return _chosen(write, plain)
+
+
+#: `write_entry(out, index, value)` writes a number from 0 to 127 to an entry of an int8 array.
+write_entry: Callable[[npt.NDArray[np.int8], int, int], None] = _entry_writer(
+    "write_entry", _write_plain_entry, digits=1
+)
+
+#: `write_number(out, index, value)` writes a number as two digits of base 128, lowest first.
+write_number: Callable[[npt.NDArray[np.int8], int, int], None] = _entry_writer(
+    "write_number", _write_plain_number, digits=2
+)
+
+
+def _load_plain(numbers: npt.NDArray[np.int64], index: int) -> int:
+    return int(numbers[index])
+
+
+def _load_now(typing_context: Any, numbers: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = _struct_proxy(signature.args[0])(context, builder, value=arguments[0])
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        place = builder.gep(array.data, [offset])
+        return builder.load_atomic(place, ordering="acquire", align=8)
+
+    return types.int64(numbers, index), generate
+
+
+#: Read an entry of an int64 array that another thread may be writing to.
+load_now: Callable[[npt.NDArray[np.int64], int], int] = _chosen(_load_now, _load_plain)
+
+
+def _store_plain(numbers: npt.NDArray[np.int64], index: int, value: int) -> None:
+    numbers[index] = value
+
+
+def _store_now(typing_context: Any, numbers: Any, index: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = _struct_proxy(signature.args[0])(context, builder, value=arguments[0])
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        content = context.cast(builder, arguments[2], signature.args[2], types.int64)
+        place = builder.gep(array.data, [offset])
+        builder.store_atomic(content, place, ordering="release", align=8)
+        return context.get_dummy_value()
+
+    return types.void(numbers, index, value), generate
+
+
+#: Write an entry of an int64 array after everything written before, as other threads see it.
+store_now: Callable[[npt.NDArray[np.int64], int, int], None] = _chosen(_store_now, _store_plain)
+
+
+@kernel
+def read_number(array: npt.NDArray[np.int8], index: int) -> int:
+    """Read a number of two digits of base 128."""
+    low: Any = array[index]
+    high: Any = array[index + 1]
+    number: int = _int64(low) + (_int64(high) << 7)
+    return number
 
 
 def _vector_place(context: Any, builder: Any, signature: Any, arguments: Any, width: int) -> Any:

@@ -20,7 +20,6 @@ Ints = npt.NDArray[np.int64]
 CardMask = int
 CardSets = npt.NDArray[np.int64]
 CardList = npt.NDArray[np.int8]
-SeatList = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.int8]
 Observation = npt.NDArray[np.int8]
 Rows = npt.NDArray[Any]
@@ -28,11 +27,12 @@ Rows = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a row; `kind` is plain, seat, seats (a set), per_seat or seat_list."""
+    """One field of a row; `kind` is plain, seat, seats (some bits for each) or per_seat."""
 
     kind: str
     dtype: type[np.signedinteger[Any]] = np.int64
     shape: tuple[int, ...] = ()
+    bits: int = 1
 
 
 def scalar() -> Any:
@@ -45,9 +45,9 @@ def seat() -> Any:
     return Field("seat")
 
 
-def seats() -> Any:
-    """Declare an int64 that is a set of seats."""
-    return Field("seats")
+def seats(bits: int = 1) -> Any:
+    """Declare an int64 that is a set of seats, or holds a few bits for each seat."""
+    return Field("seats", bits=bits)
 
 
 def per_seat(max_players: int) -> Any:
@@ -58,11 +58,6 @@ def per_seat(max_players: int) -> Any:
 def card_list(length: int) -> Any:
     """Declare a sequence of card ids (int8; kernels read it through `card_at`)."""
     return Field("plain", np.int8, (length,))
-
-
-def seat_list(length: int) -> Any:
-    """Declare a sequence of seats (int8; kernels read it through `card_at`)."""
-    return Field("seat_list", np.int8, (length,))
 
 
 def words(length: int) -> Any:
@@ -115,11 +110,8 @@ def rotate(row: Any, fields: dict[str, Field], places: int) -> None:
         if field.kind == "seat" and row[name] >= 0:
             row[name] = (row[name] + places) % num_players
         elif field.kind == "seats":
-            bits = int(row[name])
-            turned = bits << places | bits >> (num_players - places)
-            row[name] = turned & ((1 << num_players) - 1)
+            held, width = int(row[name]), field.bits
+            turned = held << places * width | held >> (num_players - places) * width
+            row[name] = turned & ((1 << num_players * width) - 1)
         elif field.kind == "per_seat":
             row[name][:num_players] = np.roll(row[name][:num_players], places)
-        elif field.kind == "seat_list":
-            held = row[name]
-            row[name][:] = np.where(held >= 0, (held + places) % num_players, held)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from cardenvs.core.kernel import kernel, lowest_bit
+import numpy as np
+import numpy.typing as npt
+
+from cardenvs.core.kernel import bit_writer, kernel, lowest_bit
 
 #: Stands where a seat could be and none is; the current player of a finished table.
 NO_SEAT = -1
@@ -42,10 +45,33 @@ def left_of(seat: int, num_players: int) -> int:
 @kernel
 def relative_seat(seat: int, observer: int, num_players: int) -> int:
     """How many places a seat is to the left of the observer."""
-    return seat - observer if seat >= observer else seat - observer + num_players
+    places = seat - observer
+    return places + (num_players & (places >> 63))  # no branch: seats cannot be predicted
 
 
 @kernel
 def relative_seats(seats: int, observer: int, num_players: int) -> int:
     """A set of seats as the observer counts them: bit k is the seat k places to the left."""
     return (seats >> observer | seats << (num_players - observer)) & ((1 << num_players) - 1)
+
+
+_write_2 = bit_writer(2)
+_write_3 = bit_writer(3)
+_write_4 = bit_writer(4)
+_write_5 = bit_writer(5)
+_write_6 = bit_writer(6)
+
+
+@kernel
+def write_seats(out: npt.NDArray[np.int8], at: int, seats: int, num_players: int) -> None:
+    """Write a set of seats as flags, one entry a player, for two to six players."""
+    if num_players == 3:
+        _write_3(out, at, seats)
+    elif num_players == 4:
+        _write_4(out, at, seats)
+    elif num_players == 2:
+        _write_2(out, at, seats)
+    elif num_players == 5:
+        _write_5(out, at, seats)
+    else:
+        _write_6(out, at, seats)

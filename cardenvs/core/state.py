@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cardenvs.core.episode import NEWS, NO_ACTION
 from cardenvs.core.errors import DealError, IllegalActionError
 from cardenvs.core.kernel import as_record, snapshot
 from cardenvs.core.rng import start_stream
@@ -20,6 +22,22 @@ if TYPE_CHECKING:
 #: Entries of one event of an `information_state`: the actor, counted from the observer's left,
 #: then the action's id plus one in two digits of base 128; all zero for a deal.
 EVENT_SIZE = 3
+
+
+def copy_rows(rows: Rows) -> Rows:
+    """Return a copy of rows, as bytes: NumPy's own copy goes field by field, ten times slower."""
+    copied: Rows = rows.view(np.uint8).copy().view(rows.dtype)
+    return copied
+
+
+def action_id(action: Any) -> int:
+    """Return the id that a whole number of Python or NumPy stands for; -1 for anything else."""
+    if isinstance(action, bool):
+        return NO_ACTION
+    try:
+        return index(action)
+    except TypeError:
+        return NO_ACTION
 
 
 class State:
@@ -37,10 +55,13 @@ class State:
     __slots__ = (
         "_actions",
         "_deal_began",
+        "_deal_number",
         "_is_given",
+        "_kernels",
         "_mask",
         "_origin",
         "_rows",
+        "_units",
         "current_player",
         "game",
     )
@@ -52,11 +73,14 @@ class State:
         """Wrap a row that has no past; callers use `game.new_initial_state`."""
         self.game = game
         self._rows = rows
+        self._kernels = game.kernels
         self._mask = np.zeros(game.num_actions, np.int8)
+        self._units = np.zeros((2, game.num_players), np.int64)  # around the last action
         self._origin: Rows | None = None  # the row before its first deal
         self._is_given = False
         self._actions: list[int] = []
         self._deal_began = 0  # the number of actions before the present deal
+        self._deal_number = 0
         self.current_player = NO_SEAT
 
     # -- beginnings ----------------------------------------------------------------------------
@@ -69,7 +93,7 @@ class State:
         if deal is not None:
             game.view.read_deal(deal, as_record(rows, 0))
         state = cls(game, rows)
-        state._origin = rows.copy()
+        state._origin = copy_rows(rows)
         state._is_given = deal is not None
         game.kernels.begin(rows, 0, state._is_given, state._mask)
         state._turn()
@@ -93,6 +117,12 @@ class State:
 
     def _turn(self) -> None:
         self.current_player = int(self._rows["current_player"][0])
+        self._deal_number = int(self._rows["deal_number"][0])
+
+    @property
+    def stream(self) -> tuple[int, int]:
+        """The seed of the random stream, and the number of this episode in it."""
+        return int(self._rows["seed"][0]), int(self._rows["episode"][0])
 
     # -- play ----------------------------------------------------------------------------------
 
@@ -114,18 +144,37 @@ class State:
             IllegalActionError: if the rules do not allow it, or the table is finished; nothing
                 has changed then.
         """
-        number = self._check_action(action)
-        deal_number = self._rows["deal_number"][0]
-        self._actions.append(number)
-        self.game.kernels.apply(self._rows, 0, number, self._mask)
-        if self._rows["deal_number"][0] != deal_number:
-            self._deal_began = len(self._actions)
-        self._turn()
+        self._play(self._check_action(action))
 
-    def _check_action(self, action: int) -> int:
-        is_number = isinstance(action, int | np.integer) and not isinstance(action, bool)
-        if is_number and 0 <= action < self._mask.shape[0] and self._mask[action]:
-            return int(action)
+    def _play(self, action: int) -> bool:
+        """Play a legal action, unchecked; return False if nothing but the turn has changed.
+
+        True says that the returns have changed (see `_gains`), or a deal or the episode has ended.
+        """
+        self._actions.append(action)
+        seat: int = self._kernels.play(self._rows, 0, action, self._mask, self._units)
+        if seat != NEWS:
+            self.current_player = seat
+            return False
+        deal_number = self._deal_number
+        self._turn()
+        if self._deal_number != deal_number:
+            self._deal_began = len(self._actions)
+        return True
+
+    def _gains(self) -> list[float]:
+        """Return what the last action has brought each seat: the numbers of `Batch.reward`."""
+        before, after = self._units
+        gains: list[float] = self._points(after - before).astype(np.float32).tolist()
+        return gains
+
+    def _points(self, units: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        return units / self.game.returns_scale
+
+    def _check_action(self, action: Any) -> int:
+        number = action_id(action)
+        if 0 <= number < self.game.num_actions and self._mask[number]:
+            return number
         raise IllegalActionError(self._why_illegal(action))
 
     def _why_illegal(self, action: Any) -> str:
@@ -150,8 +199,8 @@ class State:
     def returns(self) -> npt.NDArray[np.float64]:
         """Return each seat's score of the episode so far, float64 [P]."""
         units = np.zeros(self.game.num_players, np.int64)
-        self.game.kernels.returns(self._rows, 0, units)
-        return units / self.game.returns_scale
+        self._kernels.returns(self._rows, 0, units)
+        return self._points(units)
 
     # -- what seats see ------------------------------------------------------------------------
 
@@ -161,8 +210,11 @@ class State:
         Raises:
             ValueError: at the end, if no seat is named.
         """
+        return self._observe(self._observer(seat))
+
+    def _observe(self, seat: int) -> npt.NDArray[np.int8]:
         out = np.empty(self.game.observation_size, np.int8)
-        self.game.kernels.observe(self._rows, 0, self._observer(seat), out)
+        self._kernels.observe(self._rows, 0, seat, out)
         return out
 
     def critic_state(self, seat: int | None = None) -> npt.NDArray[np.int8]:
@@ -171,7 +223,7 @@ class State:
         For central critics in training: it shows what the seat does not see.
         """
         out = np.empty(self.game.critic_state_size, np.int8)
-        self.game.kernels.observe_hands(self._rows, 0, self._observer(seat), out)
+        self._kernels.observe_hands(self._rows, 0, self._observer(seat), out)
         return out
 
     def information_state(self, seat: int | None = None) -> npt.NDArray[np.int8]:
@@ -192,8 +244,8 @@ class State:
         while True:
             events = np.zeros((capacity, EVENT_SIZE), np.int8)
             observations = np.zeros((capacity, self.game.observation_size), np.int8)
-            count = self.game.kernels.trace(
-                origin.copy(),
+            count = self._kernels.trace(
+                copy_rows(origin),
                 self._is_given,
                 actions,
                 observer,
@@ -292,8 +344,8 @@ class State:
         if self._is_given and self._rows["deal_number"][0] == 0:
             row = snapshot(origin, 0)
         else:
-            rows = self._rows.copy()
-            self.game.kernels.deal(rows, 0)
+            rows = copy_rows(self._rows)
+            self._kernels.deal(rows, 0)
             row = snapshot(rows, 0)
         deal: dict[str, Any] = self.game.view.deal_text(row)
         return deal
@@ -309,12 +361,15 @@ class State:
         """Return an independent copy."""
         copied = State.__new__(State)
         copied.game = self.game
-        copied._rows = self._rows.copy()
+        copied._kernels = self._kernels
+        copied._rows = copy_rows(self._rows)
         copied._mask = self._mask.copy()
+        copied._units = self._units.copy()
         copied._origin = self._origin  # never written to
         copied._is_given = self._is_given
         copied._actions = self._actions.copy()
         copied._deal_began = self._deal_began
+        copied._deal_number = self._deal_number
         copied.current_player = self.current_player
         return copied
 
@@ -365,7 +420,7 @@ class State:
     def _restore(self, rows: Rows, header: dict[str, Any]) -> None:
         taken_over = State.of_row(self.game, rows[0])
         self._rows, self._mask = taken_over._rows, taken_over._mask
-        self.current_player = taken_over.current_player
+        self._turn()
         self._origin = None
         if header["has_past"]:
             self._origin = self.game.blank_rows()
@@ -392,7 +447,7 @@ class State:
         rows = self.game.blank_rows()
         stream = np.zeros(2, np.int64)
         start_stream(stream, seed, 0, 0)
-        self.game.kernels.sample_world(self.observation(seat), stream, rows, 0)
+        self._kernels.sample_world(self.observation(seat), stream, rows, 0)
         rotate(rows[0], self.game.fields, seat)
         return State.of_row(self.game, rows[0])
 

@@ -31,12 +31,10 @@ from cardenvs.core.rows import (
     CardSets,
     Ints,
     Mask,
-    SeatList,
     card_list,
     per_seat,
     row_dtype,
     scalar,
-    seat_list,
     seats,
 )
 from cardenvs.core.rows import seat as seat_field
@@ -46,6 +44,7 @@ TITLE = "Bred Ryg"
 DECK = FRENCH_DECK
 MAX_PLAYERS = 6
 NUM_RANKS = len(DECK.ranks)
+NUM_SUITS = len(DECK.suits)
 NUM_CARDS = DECK.num_cards
 ALL_CARDS = DECK.all_cards
 
@@ -122,8 +121,9 @@ class Row(MatchRow):
     num_answered: int = scalar()
     last_added: int = scalar()  # the last card that the adding player put down in this play
     taken: int = scalar()
-    attack: CardList = card_list(MAX_ATTACK)
-    attack_seats: SeatList = seat_list(MAX_ATTACK)
+    attack_cards: int = scalar()
+    added: int = seats(NUM_SUITS)  # for each seat the suits of the rank led that it put down
+    attack: CardList = card_list(MAX_ATTACK)  # the attack cards in their order
     stock: CardList = card_list(NUM_CARDS)  # the top card last
 
 
@@ -146,6 +146,12 @@ def rank_of(card: int) -> int:
 def suit_of(card: int) -> int:
     """The suit of a card, in the order of the deck."""
     return card // NUM_RANKS
+
+
+@kernel
+def added_by(state: Row, seat: int) -> int:
+    """The suits of the rank led that a seat put down in this trick (the lowest four bits)."""
+    return state.added >> (seat * NUM_SUITS)
 
 
 @kernel
@@ -241,12 +247,20 @@ def begin_trick(state: Row, leader: int) -> None:
     """BR-3.1, BR-3.2. The leader leads to the next player."""
     state.leader = leader
     state.replier = next_seat_in(state.active, leader)
+    clear_trick(state)
+    ask(state, LEAD, leader)
+
+
+@kernel
+def clear_trick(state: Row) -> None:
+    """Take all cards off the table."""
     state.attack_rank = 0
     state.num_attack = 0
     state.num_answered = 0
+    state.attack_cards = 0
     state.taken = 0
+    state.added = 0
     state.last_added = NO_CARD
-    ask(state, LEAD, leader)
 
 
 @kernel
@@ -270,10 +284,23 @@ def legal_actions(state: Row) -> int:
     if phase == REPLY:
         card = card_at(state.attack, state.num_answered)
         return hand & beaters(card, state.trump) | PASS_OR_TAKE_BIT
-    same_rank = rank_cards(state.attack_rank)
     if phase == EXTRA:
-        return hand & ~same_rank | PASS_OR_TAKE_BIT
-    return hand & same_rank & cards_above(state.last_added) | PASS_OR_TAKE_BIT
+        return other_ranks(state, state.leader) | PASS_OR_TAKE_BIT
+    return addable(state, state.current_player) | PASS_OR_TAKE_BIT
+
+
+@kernel
+def addable(state: Row, seat: int) -> int:
+    """BR-3.4, BR-3.8. A seat's cards of the rank led, above the last one of this play."""
+    hand: CardMask = state.hands[seat]
+    return hand & rank_cards(state.attack_rank) & cards_above(state.last_added)
+
+
+@kernel
+def other_ranks(state: Row, seat: int) -> int:
+    """BR-3.5. A seat's cards of other ranks than the one led."""
+    hand: CardMask = state.hands[seat]
+    return hand & ~rank_cards(state.attack_rank)
 
 
 @kernel
@@ -305,16 +332,31 @@ def put_down(state: Row, seat: int, card: int) -> None:
     state.hands[seat] &= ~card_mask(card)
     state.known[seat] &= ~card_mask(card)
     state.attack[state.num_attack] = card
-    state.attack_seats[state.num_attack] = seat
+    state.attack_cards |= card_mask(card)
     state.num_attack += 1
     state.last_added = card
+    suit = suit_of(card)
+    if card - suit * NUM_RANKS == state.attack_rank:
+        state.added |= 1 << (seat * NUM_SUITS + suit)
+
+
+@kernel
+def is_asked(state: Row, seat: int, fitting: int) -> bool:
+    """Whether a seat is asked to put a card, given those of its cards that would fit.
+
+    By public facts it is asked if there is room and it holds any card (BR-7.4). Where forced
+    nodes are skipped, one who could only pass is passed over here, which costs less than a node.
+    """
+    cards: CardMask = fitting if state.skip_forced else state.hands[seat]
+    return cards != 0 and has_room(state)
 
 
 @kernel
 def ask_leader_to_add(state: Row) -> None:
     """BR-3.4. While there is room the leader may add cards of the rank led."""
-    if state.hands[state.leader] and has_room(state):
-        ask(state, LEADER_ADDS, state.leader)
+    leader = state.leader
+    if is_asked(state, leader, addable(state, leader)):
+        ask(state, LEADER_ADDS, leader)
     else:
         ask_for_extra(state)
 
@@ -322,9 +364,10 @@ def ask_leader_to_add(state: Row) -> None:
 @kernel
 def ask_for_extra(state: Row) -> None:
     """BR-3.5. Who has led two or more of a rank may put one card of any other rank."""
-    has_led_several = state.extra_card != 0 and state.num_attack >= 2
-    if has_led_several and state.hands[state.leader] and has_room(state):
-        ask(state, EXTRA, state.leader)
+    leader = state.leader
+    may_put_extra = state.num_attack >= 2 and state.extra_card != 0
+    if may_put_extra and is_asked(state, leader, other_ranks(state, leader)):
+        ask(state, EXTRA, leader)
     else:
         ask_observers(state, next_seat_in(state.active, state.replier))
 
@@ -333,24 +376,30 @@ def ask_for_extra(state: Row) -> None:
 def ask_observers(state: Row, first: int) -> None:
     """BR-3.6. Clockwise from the replier's left each other player may add, once."""
     state.last_added = NO_CARD
-    if first != state.leader and has_room(state):
-        ask(state, OBSERVER_ADDS, first)
-    else:
-        ask_replier_to_add(state)
+    seat = first
+    while seat != state.leader:
+        if is_asked(state, seat, addable(state, seat)):
+            ask(state, OBSERVER_ADDS, seat)
+            return
+        seat = next_seat_in(state.active, seat)
+    ask_replier_to_add(state)
 
 
 @kernel
 def ask_observer_again(state: Row) -> None:
     """BR-3.6, BR-3.8. An observer who has added may add more."""
-    if not (state.hands[state.current_player] and has_room(state)):
-        ask_observers(state, next_seat_in(state.active, state.current_player))
+    seat = state.current_player
+    if not is_asked(state, seat, addable(state, seat)):
+        ask_observers(state, next_seat_in(state.active, seat))
 
 
 @kernel
 def ask_replier_to_add(state: Row) -> None:
     """BR-3.7. The replier may add, if enough cards stay in the hand to answer all."""
-    if state.num_attack + 1 <= popcount(state.hands[state.replier]) - 1:
-        ask(state, REPLIER_ADDS, state.replier)
+    replier = state.replier
+    can_answer_all = state.num_attack + 1 <= popcount(state.hands[replier]) - 1
+    if can_answer_all and is_asked(state, replier, addable(state, replier)):
+        ask(state, REPLIER_ADDS, replier)
     else:
         begin_reply(state)
 
@@ -497,9 +546,7 @@ def drop_empty_hands(state: Row) -> None:
 def finish(state: Row, losers: int) -> None:
     """BR-6.1, BR-6.5. Score the game to a set of losers, who share the loss; it may be empty."""
     book_game(state, losers)
-    state.num_attack = 0
-    state.num_answered = 0
-    state.taken = 0
+    clear_trick(state)
     state.phase = OVER
     state.current_player = NO_SEAT
 

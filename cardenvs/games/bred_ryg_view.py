@@ -13,23 +13,33 @@ from cardenvs.core.cards import (
     card_at,
     card_mask,
     each_card,
+    has_card,
     lowest_card,
     without_lowest,
 )
 from cardenvs.core.deals import DealReader
 from cardenvs.core.errors import DealError
-from cardenvs.core.kernel import bit_reader, bit_writer, kernel, lowest_bit, popcount
+from cardenvs.core.kernel import (
+    bit_reader,
+    bit_writer,
+    kernel,
+    lowest_bit,
+    popcount,
+    read_number,
+    write_entry,
+    write_number,
+)
 from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
 from cardenvs.core.match import GAME, MAX_GAMES
 from cardenvs.core.rng import Stream, random_word, shuffle
 from cardenvs.core.rows import Observation
 from cardenvs.core.seats import (
     NO_SEAT,
-    has_seat,
-    left_of,
     next_seat_in,
     relative_seat,
+    relative_seats,
     seat_mask,
+    write_seats,
 )
 from cardenvs.games.bred_ryg import (
     ALL_CARDS,
@@ -41,6 +51,7 @@ from cardenvs.games.bred_ryg import (
     MAX_TRICKS,
     NUM_CARDS,
     NUM_RANKS,
+    NUM_SUITS,
     OBSERVER_ADDS,
     OVER,
     PASS_OR_TAKE,
@@ -48,12 +59,12 @@ from cardenvs.games.bred_ryg import (
     REPLY,
     Phase,
     Row,
+    added_by,
     rank_cards,
     rank_of,
     suit_of,
 )
 
-NUM_SUITS = len(DECK.suits)
 _CARDS = DECK.texts(ALL_CARDS)
 
 #: What a seat sees of the phase: who adds is nobody else's business (BR-7.3).
@@ -143,11 +154,11 @@ def write_observation(state: Row, seat: int, out: Observation) -> None:
     write_stock(state, out, at)
     phase = seen_phase(state, seat)
     write_phases(out, at[PHASE], 1 << phase)
-    out[at[ON_TURN]] = state.current_player == seat
-    out[at[NO_PROGRESS]] = state.no_progress
+    write_entry(out, at[ON_TURN], state.current_player == seat)
+    write_entry(out, at[NO_PROGRESS], state.no_progress)
     write_number(out, at[TRICKS], state.turns)
-    out[at[GAMES_PLAYED]] = state.games_played
-    out[at[CAPPED]] = state.truncated
+    write_entry(out, at[GAMES_PLAYED], state.games_played)
+    write_entry(out, at[CAPPED], state.truncated)
     write_players(state, seat, out, at)
 
 
@@ -165,25 +176,15 @@ def seen_phase(state: Row, seat: int) -> int:
 
 
 @kernel
-def write_number(out: Observation, at: int, value: int) -> None:
-    """Write a number in two digits of base 128."""
-    out[at] = value & 127
-    out[at + 1] = value >> 7
-
-
-@kernel
 def write_trick(state: Row, out: Observation, at: Any) -> None:
     """Write the attack cards and what has become of them."""
-    attack = 0
-    for index in range(state.num_attack):
-        attack |= card_mask(card_at(state.attack, index))
     to_answer = 0
     if state.phase == REPLY:
         to_answer = card_mask(card_at(state.attack, state.num_answered))
-    write_deck(out, at[ATTACK], attack)
+    write_deck(out, at[ATTACK], state.attack_cards)
     write_deck(out, at[TO_ANSWER], to_answer)
     write_deck(out, at[TAKEN], state.taken)
-    write_ranks(out, at[ATTACK_RANK], 1 << state.attack_rank if attack else 0)
+    write_ranks(out, at[ATTACK_RANK], 1 << state.attack_rank if state.num_attack else 0)
 
 
 @kernel
@@ -193,33 +194,32 @@ def write_stock(state: Row, out: Observation, at: Any) -> None:
     write_suits(out, at[TRUMP], 1 << state.trump)
     exposed = state.exposed
     write_ranks(out, at[EXPOSED_RANK], 1 << rank_of(exposed) if exposed >= 0 else 0)
-    out[at[EXPOSED_IN_STOCK]] = is_in_stock
-    out[at[EXPOSED_DEPTH]] = state.stock_size - 1 - state.exposed_index if is_in_stock else 0
-    out[at[STOCK_SIZE]] = state.stock_size
+    write_entry(out, at[EXPOSED_IN_STOCK], is_in_stock)
+    write_entry(
+        out, at[EXPOSED_DEPTH], state.stock_size - 1 - state.exposed_index if is_in_stock else 0
+    )
+    write_entry(out, at[STOCK_SIZE], state.stock_size)
 
 
 @kernel
 def write_players(state: Row, observer: int, out: Observation, at: Any) -> None:
     """Write what is known of each player, the observer first."""
     num_players = state.num_players
-    seat = observer
-    for place in range(num_players):
+    for seat in range(num_players):
+        place = relative_seat(seat, observer, num_players)
         write_deck(out, at[KNOWN] + place * NUM_CARDS, state.known[seat])
-        write_suits(out, at[ADDED] + place * NUM_SUITS, 0)
-        out[at[LEADER] + place] = state.leader == seat
-        out[at[REPLIER] + place] = state.replier == seat
-        out[at[DEALER] + place] = state.dealer == seat
-        out[at[ACTIVE] + place] = has_seat(state.active, seat)
-        out[at[HAND_SIZE] + place] = popcount(state.hands[seat])
+        write_suits(out, at[ADDED] + place * NUM_SUITS, added_by(state, seat))
+        write_entry(out, at[HAND_SIZE] + place, popcount(state.hands[seat]))
         write_number(out, at[LOST] + 2 * place, -state.score[seat])
-        out[at[LAST_LOST] + place] = -state.last_score[seat]
-        seat = left_of(seat, num_players)
-    for index in range(state.num_attack):
-        card = card_at(state.attack, index)
-        if rank_of(card) == state.attack_rank:
-            seat = card_at(state.attack_seats, index)
-            place = relative_seat(seat, observer, num_players)
-            out[at[ADDED] + place * NUM_SUITS + suit_of(card)] = 1
+        write_entry(out, at[LAST_LOST] + place, -state.last_score[seat])
+    leader = seat_mask(relative_seat(state.leader, observer, num_players))
+    replier = seat_mask(relative_seat(state.replier, observer, num_players))
+    dealer = seat_mask(relative_seat(state.dealer, observer, num_players))
+    active = relative_seats(state.active, observer, num_players)
+    write_seats(out, at[LEADER], leader, num_players)
+    write_seats(out, at[REPLIER], replier, num_players)
+    write_seats(out, at[DEALER], dealer, num_players)
+    write_seats(out, at[ACTIVE], active, num_players)
 
 
 @kernel
@@ -232,7 +232,7 @@ def write_event(state: Row, action: int, seat: int, out: Observation) -> bool:
     is_pass = action == PASS_OR_TAKE and state.phase != REPLY
     if is_pass and seat != actor:
         return False
-    out[0] = relative_seat(actor, seat, state.num_players)
+    write_entry(out, 0, relative_seat(actor, seat, state.num_players))
     write_number(out, 1, action + 1)
     return True
 
@@ -257,12 +257,6 @@ def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
     state.seed = random_word(rng) << 30 ^ random_word(rng)
     state.rng[0] = rng[0]
     state.rng[1] = rng[1]
-
-
-@kernel
-def read_number(observation: Observation, at: int) -> int:
-    """Read a number from two digits of base 128."""
-    return card_at(observation, at) + (card_at(observation, at + 1) << 7)
 
 
 @kernel
@@ -317,6 +311,8 @@ def read_trick(observation: Observation, state: Row, at: Any) -> None:
     """Read the attack cards back in their order: leader, extra card, observers, replier."""
     attack = read_deck(observation, at[ATTACK])
     state.taken = read_deck(observation, at[TAKEN])
+    state.attack_cards = attack
+    state.added = 0
     state.num_attack = 0
     state.attack_rank = 0
     if attack:
@@ -324,7 +320,7 @@ def read_trick(observation: Observation, state: Row, at: Any) -> None:
         read_added(observation, state, at, state.leader)
         extra = attack & ~rank_cards(state.attack_rank)
         if extra:
-            append_attack(state, lowest_card(extra), state.leader)
+            append_attack(state, lowest_card(extra))
         seat = next_seat_in(state.active, state.replier)
         while seat != state.leader:
             read_added(observation, state, at, seat)
@@ -341,16 +337,16 @@ def read_trick(observation: Observation, state: Row, at: Any) -> None:
 def read_added(observation: Observation, state: Row, at: Any, seat: int) -> None:
     """Append the cards of the rank led that a seat put down."""
     added = read_suits(observation, at[ADDED] + seat * NUM_SUITS)
+    state.added |= added << (seat * NUM_SUITS)
     while added:
-        append_attack(state, lowest_bit(added) * NUM_RANKS + state.attack_rank, seat)
+        append_attack(state, lowest_bit(added) * NUM_RANKS + state.attack_rank)
         added = without_lowest(added)
 
 
 @kernel
-def append_attack(state: Row, card: int, seat: int) -> None:
+def append_attack(state: Row, card: int) -> None:
     """Put a card behind the attack cards."""
     state.attack[state.num_attack] = card
-    state.attack_seats[state.num_attack] = seat
     state.num_attack += 1
 
 
@@ -369,20 +365,28 @@ def read_phase(observation: Observation, state: Row, at: Any) -> None:
         state.phase = OVER
         state.current_player = NO_SEAT
     else:
-        last = state.num_attack - 1
-        adder = 0 if observation[at[ON_TURN]] else card_at(state.attack_seats, last)
+        adder = 0 if observation[at[ON_TURN]] else last_adder(state)
         read_adding(state, adder, seen)
+
+
+@kernel
+def last_adder(state: Row) -> int:
+    """The seat that put down the last attack card; an extra card is the leader's."""
+    card = card_at(state.attack, state.num_attack - 1)
+    if rank_of(card) == state.attack_rank:
+        for seat in range(state.num_players):
+            if has_card(added_by(state, seat), suit_of(card)):
+                return seat
+    return state.leader
 
 
 @kernel
 def read_adding(state: Row, adder: int, seen: int) -> None:
     """Put the question of adding to a seat, which may have added in this play already."""
     state.current_player = adder
-    for index in range(state.num_attack):
-        card = card_at(state.attack, index)
-        is_own = card_at(state.attack_seats, index) == adder
-        if is_own and rank_of(card) == state.attack_rank:
-            state.last_added = card
+    for suit in range(NUM_SUITS):
+        if has_card(added_by(state, adder), suit):
+            state.last_added = suit * NUM_RANKS + state.attack_rank
     if adder == state.leader:
         state.phase = EXTRA if seen == SEEN_EXTRA else LEADER_ADDS
     else:
@@ -514,9 +518,17 @@ def stock(row: Row) -> list[str]:
 
 def attack_cards(row: Row) -> list[tuple[str, int]]:
     """Return the attack cards of the trick with the seats that put them down, in their order."""
-    count = row.num_attack
-    pairs = zip(row.attack[:count], row.attack_seats[:count], strict=True)
-    return [(DECK.text(card), int(seat)) for card, seat in pairs]
+    return [(DECK.text(card), _who_put(row, card)) for card in row.attack[: row.num_attack]]
+
+
+def _who_put(row: Row, card: int) -> int:
+    for seat in range(row.num_players):
+        if (
+            DECK.rank(card) == row.attack_rank
+            and row.added >> (seat * NUM_SUITS + DECK.suit(card)) & 1
+        ):
+            return seat
+    return row.leader
 
 
 _PHASE_WORDS = {LEAD: "lead", REPLY: "replying", OVER: "over"} | dict.fromkeys(

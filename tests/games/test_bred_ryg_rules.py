@@ -826,10 +826,10 @@ def test_br_6_3_the_limit_can_be_chosen():
 
 def test_br_6_3_a_thrown_card_is_progress():
     """BR-6.3: a beaten card starts the count again, though another card was taken."""
-    state = play(table("5S 6C 6D", "7C 2D 9S"), "lead 5S", ALL_PASS, "take")
+    state = play(table("5S 6C 6D 8D", "7C 2D 9S"), "lead 5S", ALL_PASS, "take")
     assert state.public()["no_progress"] == 1
     play(state, "lead 6C", "add 6D", ALL_PASS, "beat 7C", "take")
-    assert state.public()["no_progress"] == 0
+    assert (active(state), state.public()["no_progress"]) == ([True, True], 0)
 
 
 def test_br_6_3_a_drawn_card_is_progress():
@@ -858,6 +858,16 @@ def test_br_6_3_a_game_lasts_a_thousand_tricks_at_most():
             play(state, state.action_to_string(state.legal_actions()[0]), ALL_PASS)
     assert state.is_truncated()
     assert (state.public()["tricks"], state.public()["no_progress"] < 120) == (1000, True)
+
+
+def test_br_6_3_a_game_that_ends_is_not_capped():
+    """BR-6.3: the thousandth trick ends the game by BR-5.4, so there is a loser and no cap."""
+    state = table("5S QC", "6S", on_cap="draw")
+    state._rows["turns"] = 999  # the only way to get here without a thousand tricks
+    assert state.public()["tricks"] == 999
+    play(state, "lead 5S", "beat 6S")
+    assert (state.is_terminal(), state.is_truncated()) == (True, False)
+    assert list(state.returns()) == [-1.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -1119,15 +1129,22 @@ def test_br_8_1_nobody_tops_up_before_the_first_lead():
     assert (state.public()["hand_sizes"], state.public()["stock_size"]) == ([0, 2, 3], 5)
 
 
-def test_br_8_1_the_exposed_card_is_the_last_of_the_stock():
+def test_br_8_1_a_deal_without_a_stock():
+    """BR-8.1: leaving it away and leaving it empty mean the same."""
+    deal = {"hands": ["2C 3C", "4C 5C"], "trump": "H"}
+    state = new_game(2).new_initial_state(deal=deal)
+    assert (state.stock(), state.public()["stock_size"]) == ([], 0)
+
+
+@pytest.mark.parametrize("exposed_card", ["bottom", "in_place"])
+def test_br_8_1_the_exposed_card_is_the_last_of_the_stock(exposed_card):
     """BR-8.1: in both places, unless the deal names another."""
-    for exposed_card in ["bottom", "in_place"]:
-        state = table("2C 3C", "4C 5C", stock="9C TC 4H", exposed_card=exposed_card)
-        assert (state.public()["exposed"], state.public()["exposed_depth"]) == ("4H", 2)
+    state = table("2C 3C", "4C 5C", stock="9C TC 4H", exposed_card=exposed_card)
+    assert (state.public()["exposed"], state.public()["exposed_depth"]) == ("4H", 2)
 
 
-def test_br_8_1_repeated_games_of_a_deal_are_the_same():
-    """BR-8.1: the stock is drawn as it was given."""
+def test_br_8_1_the_stock_is_drawn_as_it_was_given():
+    """BR-8.1: its text names the top card first."""
     state = table("5S 2C 3C 4C", "6S 8C 9C JC", stock="TC TD 4H")
     assert state.stock() == ["TC", "TD", "4H"]
     play(state, "lead 5S", ALL_PASS, "beat 6S")
@@ -1167,6 +1184,7 @@ THREE_HANDS = ["2C 3C", "4C 5C", "6C 7C"]
 REFUSED_DEALS = {
     "two hands for three players": ({"hands": ["2C", "3C"], "trump": "H"}, r"2.*3|3.*2"),
     "four hands for three players": ({"hands": ["2C", "3C", "4C", "5C"], "trump": "H"}, "4"),
+    "a name that no deal has": ({"hands": THREE_HANDS, "trump": "H", "talon": "9C"}, "talon"),
     "no hands": ({"hands": [], "trump": "H"}, "3"),
     "a card twice in a hand": ({"hands": ["2C 2C", "3C", "4C"], "trump": "H"}, "2C"),
     "a card in two hands": ({"hands": ["2C 9D", "3C", "9D"], "trump": "H"}, "9D"),
