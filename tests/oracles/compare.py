@@ -8,8 +8,11 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import Pool
 from typing import Any
+
+from tqdm import tqdm
 
 import cardenvs
 from cardenvs.core.state import State
@@ -23,7 +26,8 @@ def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
     game = cardenvs.load_game(game_id, **options)
     given = case.random_deal(rng, options) if rng.random() < 0.4 else None
     state = game.new_initial_state(seed=rng.getrandbits(62), deal=given)
-    oracle = case.oracle(options, state.to_deal(), lambda dealer: state.to_deal())
+    first = state.to_deal() if given is None else given
+    oracle = case.oracle(options, first, lambda dealer: state.to_deal())
     stubbornness = rng.choice([0.0, 0.0, 0.5, 0.9]) if case.ends_soon(options) else 0.0
     nodes = 0
     while not oracle.over:
@@ -79,7 +83,10 @@ def compare_many(game_id: str, seed: int, episodes: int) -> Counter[str]:
     """Compare many random episodes."""
     total: Counter[str] = Counter()
     for number in range(episodes):
-        total += compare_random_episode(game_id, random.Random(f"{seed}/{number}"))
+        try:
+            total += compare_random_episode(game_id, random.Random(f"{seed}/{number}"))
+        except AssertionError as error:
+            raise AssertionError(f"{game_id}, chunk {seed}, episode {number}: {error}") from error
     return total
 
 
@@ -94,13 +101,12 @@ def main() -> None:
     chunk = 250
     chunks = -(-arguments.games // chunk)
     total: Counter[str] = Counter()
-    with ProcessPoolExecutor(arguments.processes) as pool:
-        seeds = range(arguments.seed * 1_000_000, arguments.seed * 1_000_000 + chunks)
-        jobs = [pool.submit(compare_many, arguments.game, seed, chunk) for seed in seeds]
-        for done, job in enumerate(jobs, start=1):
-            total += job.result()
-            print(f"\r{done * chunk} of {chunks * chunk} episodes", end="", flush=True)
-    print(f"\n{arguments.game}: the engine and the oracle agree over {dict(total)}")
+    seeds = range(arguments.seed * 1_000_000, arguments.seed * 1_000_000 + chunks)
+    with Pool(arguments.processes) as pool:  # leaving it, also by an error, ends the rest
+        play = partial(compare_many, arguments.game, episodes=chunk)
+        for found in tqdm(pool.imap_unordered(play, seeds), total=chunks, unit="chunk"):
+            total += found
+    print(f"{arguments.game}: the engine and the oracle agree over {dict(total)}")
 
 
 if __name__ == "__main__":
