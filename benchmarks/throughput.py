@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -154,7 +154,7 @@ class BatchPlay:
 class DoNothing(AECEnv):
     """An AEC environment that hands out constants: what is left is the cost of the interface."""
 
-    metadata = {"name": "do_nothing_v0", "render_modes": [], "is_parallelizable": False}
+    metadata: ClassVar = {"name": "do_nothing_v0", "render_modes": [], "is_parallelizable": False}
 
     def __init__(self, game: Game, length: int) -> None:
         self.render_mode = None

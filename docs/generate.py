@@ -1,4 +1,4 @@
-"""Writes the tables of the games' pages from the code: `python docs/generate.py` (`--check` to test).
+"""Writes the tables of the games' pages from the code: `python docs/generate.py`.
 
 In `docs/games/<game>.md` everything between `<!-- table: NAME -->` and `<!-- end -->` is made here.
 """

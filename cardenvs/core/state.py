@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from operator import index
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 #: Entries of one event of an `information_state`: the actor, counted from the observer's left,
 #: then the action's id plus one in two digits of base 128; all zero for a deal.
 EVENT_SIZE = 3
+
+#: Bytes at the end of `get_state` that betray a damaged state.
+CHECKSUM_SIZE = 4
 
 
 def copy_rows(rows: Rows) -> Rows:
@@ -397,7 +401,8 @@ class State:
             "has_past": self._origin is not None,
         }
         origin = b"" if self._origin is None else self._origin.tobytes()
-        return json.dumps(header).encode() + b"\n" + self._rows.tobytes() + origin
+        content = json.dumps(header).encode() + b"\n" + self._rows.tobytes() + origin
+        return content + _checksum(content)
 
     def set_state(self, content: bytes) -> None:
         """Take over a position of `get_state`.
@@ -407,7 +412,10 @@ class State:
                 changed then.
         """
         try:
-            head, _, body = content.partition(b"\n")
+            whole, checksum = content[:-CHECKSUM_SIZE], content[-CHECKSUM_SIZE:]
+            if _checksum(whole) != checksum:
+                raise ValueError("they are damaged, or were never a state")
+            head, _, body = whole.partition(b"\n")
             header = json.loads(head)
             rows = np.frombuffer(body, self.game.rules.STATE_DTYPE)
             whose = (header["game"], header["options"])
@@ -450,6 +458,10 @@ class State:
         self._kernels.sample_world(self.observation(seat), stream, rows, 0)
         rotate(rows[0], self.game.fields, seat)
         return State.of_row(self.game, rows[0])
+
+
+def _checksum(content: bytes) -> bytes:
+    return crc32(content).to_bytes(CHECKSUM_SIZE, "little")
 
 
 def check_deal_has_decision(game: Game, deal: Any) -> None:

@@ -3,8 +3,8 @@
 One game is one straight-line script: `_game` plays tricks, `_trick` plays its phases in the order
 of the rule book, and wherever the rules ask a player the script stops (a generator's `yield`)
 until `apply` hands it the answer. Cards are text (`"QC"`), hands are sets, the stock is a list
-with its top card first, scores are fractions. References such as BR-5 are entries of the rules'
-ledger; LEAD, ADD_L, EXTRA, ADD_O, ADD_R, REPLY and RESOLVE are the phases of the rules.
+with its top card first, scores are fractions. References such as BR-3.5 are rules of
+docs/games/bred_ryg.md; LEAD, ADD_L, EXTRA, ADD_O, ADD_R, REPLY, RESOLVE are the phases of a trick.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -55,7 +55,7 @@ def of_rank(cards: Iterable[str], wanted: str) -> list[str]:
 
 
 def beats(card: str, attack: str, trump: str) -> bool:
-    """Section 1, special card QC, and the beat relation of the conventions.
+    """BR-1.3, BR-1.4: the queen of clubs, and what beats what.
 
     A card beats a lower one of its suit, and a trump beats every plain card; the queen of clubs
     neither beats nor is beaten, whatever trumps are.
@@ -73,7 +73,7 @@ class BredRygOracle:
     Attributes:
         seat: Seat asked now, -1 when the episode is over.
         over: Whether the episode is over.
-        truncated: Whether the cap (BR-18) ended any game of the episode.
+        truncated: Whether the cap (BR-6.3) ended any game of the episode.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class BredRygOracle:
         self._go_on(lambda: self._match_script.send(text))
 
     def returns(self) -> list[Fraction]:
-        """The scores of the finished games, summed, per seat (section 1, Match)."""
+        """The scores of the finished games, summed, per seat (BR-6.6)."""
         return list(self._scores)
 
     def hands(self) -> list[set[str]]:
@@ -173,7 +173,7 @@ class BredRygOracle:
     # ---- The match and its games -------------------------------------------------------------
 
     def _match(self, deal: dict[str, Any]) -> Asking[None]:
-        """Section 1, Match, BR-20: the games are summed and the dealer rotates clockwise."""
+        """BR-6.6: the games are summed and the dealer rotates clockwise."""
         self._set_table(deal)
         while True:
             game_scores = yield from self._game()
@@ -186,7 +186,7 @@ class BredRygOracle:
             self._set_table(self._next_deal(dealer) | {"dealer": dealer})
 
     def _set_table(self, deal: dict[str, Any]) -> None:
-        """Section 1, Deal; conventions, Deals as data; Decided while checking, Deals.
+        """BR-2, BR-8: set up a game from a deal as data.
 
         A deal is not topped up, a seat dealt no card is out from the start, and cards that stand
         nowhere are out of play for all to see.
@@ -206,7 +206,7 @@ class BredRygOracle:
         self._clear_trick()
 
     def _expose_trump(self, deal: dict[str, Any]) -> None:
-        """BR-1: the exposed card makes trumps; in both places it is where the stock has it.
+        """BR-2.3: the exposed card makes trumps; in both places it is where the stock has it.
 
         It is the last of the stock unless the deal names another, which may also lie in a hand
         (then it is publicly known there) or out of play.
@@ -217,29 +217,29 @@ class BredRygOracle:
         self._known: list[set[str]] = [hand & {self._exposed or ""} for hand in self._hands]
 
     def _game(self) -> Asking[list[Fraction]]:
-        """Section 1, End: tricks until one player is left, or the cap; gives the game's scores."""
+        """BR-5.4, BR-6.3: tricks until one player is left, or the cap; gives the game's scores."""
         while True:
             every_attack_beaten = yield from self._trick()
             remaining = [seat for seat, is_active in enumerate(self._active) if is_active]
             if len(remaining) <= 1:  # RESOLVE step 4; a finished game wins over the cap
                 return self._scores_with(losers=remaining)
             is_stalling = self._no_progress >= self._options["no_progress_limit"]
-            if is_stalling or self._tricks >= LAST_TRICK:  # BR-18
+            if is_stalling or self._tricks >= LAST_TRICK:  # BR-6.3
                 self.truncated = True
                 return self._scores_with(losers=self._losers_at_cap(remaining))
             self._leader = self._next_leader(every_attack_beaten)
 
     def _losers_at_cap(self, remaining: list[int]) -> list[int]:
-        """BR-18, `on_cap`: nobody, or the holder of the queen, or else all active players."""
+        """BR-6.4, `on_cap`: nobody, or the holder of the queen, or else all active players."""
         if self._options["on_cap"] == "draw":
             return []
         holder = [seat for seat in remaining if QUEEN in self._hands[seat]]
         return holder if holder and self._options["on_cap"] == "queen_holder" else remaining
 
     def _scores_with(self, losers: list[int]) -> list[Fraction]:
-        """Section 1, End and score: the losers split the -1; `zero_sum` maps s to (ns+1)/(n-1).
+        """BR-6.1, BR-6.2: the losers split the -1; `zero_sum` maps s to (ns+1)/(n-1).
 
-        Without a loser (BR-17, only in a deal without the queen, and BR-18) the game is a draw,
+        Without a loser (BR-6.5, only in a deal without the queen, and BR-6.4) the game is a draw,
         0 for all with either reward.
         """
         n = self._num_players
@@ -251,20 +251,20 @@ class BredRygOracle:
     # ---- The trick: LEAD, ADD_L, EXTRA, ADD_O, ADD_R, REPLY, RESOLVE -------------------------
 
     def _nxt(self, seat: int) -> int:
-        """BR-16: the next seat clockwise that is still active."""
+        """BR-3.1: the next seat clockwise that is still active."""
         seat = (seat + 1) % self._num_players
         while not self._active[seat]:
             seat = (seat + 1) % self._num_players
         return seat
 
     def _observers(self) -> list[int]:
-        """Section 1, Roles: the other active players, clockwise from nxt(R)."""
+        """BR-3.1: the other active players, clockwise from nxt(R)."""
         n = self._num_players
         clockwise = [(self._replier + step) % n for step in range(1, n)]
         return [seat for seat in clockwise if self._active[seat] and seat != self._leader]
 
     def _trick(self) -> Asking[bool]:
-        """Section 1, state machine, BR-4: one trick; gives whether every attack was beaten."""
+        """BR-3, BR-4: one trick; gives whether every attack was beaten."""
         self._replier = self._nxt(self._leader)
         yield from self._lead()
         yield from self._adds_while_room(self._leader)
@@ -278,7 +278,7 @@ class BredRygOracle:
         return every_attack_beaten
 
     def _lead(self) -> Asking[None]:
-        """LEAD, BR-23: the leader must play a card, any card, also the queen."""
+        """LEAD, BR-3.2: the leader must play a card, any card, also the queen."""
         self._phase = "lead"
         hand = self._hands[self._leader]
         action = yield from self._ask(self._leader, [f"lead {card}" for card in hand])
@@ -286,13 +286,13 @@ class BredRygOracle:
         self._phase = "adding"
 
     def _adds_while_room(self, seat: int) -> Asking[None]:
-        """ADD_L, ADD_O, BR-3: the leader and each observer may add cards of the rank led."""
+        """ADD_L, ADD_O, BR-3.4, BR-3.6: leader and observers may add cards of the rank led."""
         while self._has_room() and self._hands[seat]:
             if not (yield from self._adds_a_card(seat)):
                 return
 
     def _leader_plays_extra_card(self) -> Asking[None]:
-        """EXTRA, BR-5: having put two cards of the rank, one card of any other rank, once."""
+        """EXTRA, BR-3.5: having put two cards of the rank, one card of any other rank, once."""
         hand = self._hands[self._leader]
         put_by_leader = self._cards_put_by(self._leader)
         if not self._options["extra_card"] or len(put_by_leader) < 2:
@@ -305,7 +305,7 @@ class BredRygOracle:
             self._attack_with(self._leader, card_of(action))
 
     def _replier_adds(self) -> Asking[None]:
-        """ADD_R, BR-6, BR-11: as the others, if an answer for every attack card stays in hand."""
+        """ADD_R, BR-3.7: as the others, if an answer for every attack card stays in hand."""
         while len(self._attack) + 1 <= len(self._hands[self._replier]) - 1:
             if not (yield from self._adds_a_card(self._replier)):
                 return
@@ -326,7 +326,7 @@ class BredRygOracle:
         return True
 
     def _has_room(self) -> bool:
-        """BR-6, BR-7: never more attack cards than the replier has cards, stock or not."""
+        """BR-3.3: never more attack cards than the replier has cards, stock or not."""
         return len(self._attack) < len(self._hands[self._replier])
 
     def _rank_led(self) -> str:
@@ -348,9 +348,9 @@ class BredRygOracle:
         self._known[seat].discard(card)
 
     def _reply(self) -> Asking[bool]:
-        """REPLY, BR-8: each attack card in its order is beaten or taken, as the replier likes.
+        """REPLY, BR-4: each attack card in its order is beaten or taken, as the replier likes.
 
-        A taken card is set aside, so it cannot be used in the same trick (BR-10). Gives whether
+        A taken card is set aside, so it cannot be used in the same trick (BR-4.3). Gives whether
         any card was discarded.
         """
         self._phase = "replying"
@@ -369,7 +369,7 @@ class BredRygOracle:
         return discarded
 
     def _resolve(self, discarded: bool) -> None:
-        """RESOLVE, steps 1 to 3, and the count of tricks without progress (BR-18)."""
+        """RESOLVE, BR-5.1 to BR-5.3, and the count of tricks without progress (BR-6.3)."""
         self._hands[self._replier] |= self._taken
         self._known[self._replier] |= self._taken
         drew = self._top_up()
@@ -379,7 +379,7 @@ class BredRygOracle:
         self._clear_trick()
 
     def _top_up(self) -> bool:
-        """RESOLVE step 2, BR-2, BR-13, BR-14: replier, leader, observers draw what they need.
+        """RESOLVE, BR-5.2: replier, leader, observers draw what they need.
 
         Gives whether any card was drawn.
         """
@@ -394,7 +394,7 @@ class BredRygOracle:
         return drew
 
     def _put_empty_hands_out(self) -> bool:
-        """RESOLVE step 3, BR-15: a player with no card is out; gives whether anybody went out."""
+        """RESOLVE, BR-5.3: a player with no card is out; gives whether anybody went out."""
         was_active = self._active
         self._active = [bool(hand) for hand in self._hands]
         return self._active != was_active
@@ -406,7 +406,7 @@ class BredRygOracle:
         self._answered = 0
 
     def _next_leader(self, every_attack_beaten: bool) -> int:
-        """RESOLVE step 5, BR-9, BR-12: the replier who did beat all leads, else nxt(R)."""
+        """RESOLVE, BR-5.5: the replier who did beat all leads, else nxt(R)."""
         if every_attack_beaten and self._active[self._replier]:
             return self._replier
         return self._nxt(self._replier)
