@@ -71,6 +71,17 @@ class DealReader:
             raise DealError(f"{name} is one of {' '.join(self._deck.suits)}, not {text!r}")
         return self._deck.suits.index(text)
 
+    def numbers(self, name: str, count: int, allowed: range) -> list[int]:
+        """Return some whole numbers, all 0 if not given."""
+        numbers = self._deal.get(name, [0] * count)
+        is_list = isinstance(numbers, list | tuple) and len(numbers) == count
+        if not is_list or any(type(given) is not int or given not in allowed for given in numbers):
+            raise DealError(
+                f"{name} is a list of {count} whole numbers from {allowed[0]} to {allowed[-1]}, "
+                f"not {numbers!r}"
+            )
+        return list(numbers)
+
     def seat(self, name: str, default: int) -> int:
         """Return a seat."""
         seat = self._deal.get(name, default)

@@ -14,7 +14,6 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from cardenvs.core import match
 from cardenvs.core.kernel import bit_reader, bit_writer, entry_point, kernel, lowest_bit, popcount
 from cardenvs.core.rng import start_stream, word_at
 from cardenvs.core.seats import NO_SEAT, left_of
@@ -42,7 +41,7 @@ class Kernels:
     begin: Callable[..., Any]  # (rows, i, is_given, mask) -> over
     play: Callable[..., Any]  # (rows, i, action, mask, units int64 [2, P]) -> seat or NEWS
     settle: Callable[..., Any]  # (rows, i, mask) -> over
-    deal: Callable[..., Any]  # (rows, i): the deal alone, with none of its forced nodes
+    deal: Callable[..., Any]  # (rows, i): the cards alone, before play begins
     returns: Callable[..., Any]  # (rows, i, units)
     observe: Callable[..., Any]  # (rows, i, seat, out)
     observe_hands: Callable[..., Any]  # (rows, i, seat, out)
@@ -146,16 +145,15 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
     sample_world_of_view = view.sample_world
     num_cards = rules.DECK.num_cards
     write_deck = bit_writer(num_cards)
-    goes_on, pass_the_deal = _match_kernels(rules)
+    goes_on, pass_the_deal = rules.goes_on, rules.pass_the_deal
 
     @kernel
     def start_deal(state: Any, is_given: bool) -> None:
         """Set up the present deal: the cards given in the row, or those of its random stream."""
         start_stream(state.rng, state.seed, state.episode, state.deal_number)
-        if is_given:
-            start_rules(state)
-        else:
+        if not is_given:
             deal_rules(state)
+        start_rules(state)
 
     @kernel
     def next_deal(state: Any) -> None:
@@ -187,7 +185,9 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
 
     @entry_point
     def deal(rows: Any, i: int) -> None:
-        start_deal(rows[i], False)
+        state = rows[i]
+        start_stream(state.rng, state.seed, state.episode, state.deal_number)
+        deal_rules(state)
 
     @entry_point
     def play(rows: Any, i: int, action: int, mask: Any, units: Any) -> int:
@@ -392,19 +392,3 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         serve=serve,
         observe_tables=observe_tables,
     )
-
-
-def _match_kernels(rules: ModuleType) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return `goes_on` and `pass_the_deal`: the core's, for games that leave matches to it."""
-    if issubclass(rules.Row, match.MatchRow):
-        return match.goes_on, match.pass_the_deal
-
-    @kernel
-    def never_goes_on(state: Any) -> bool:
-        return False
-
-    @kernel
-    def keep_the_dealer(state: Any) -> None:
-        return
-
-    return never_goes_on, keep_the_dealer

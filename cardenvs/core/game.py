@@ -36,6 +36,8 @@ RULES_CONTRACT = (
     "write_action_mask",
     "apply_action",
     "is_terminal",
+    "goes_on",
+    "pass_the_deal",
     "write_returns",
     "returns_scale",
     "returns_bounds",

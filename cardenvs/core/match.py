@@ -1,8 +1,9 @@
 """Matches of several games with one loser each, for games whose rules know a single game only.
 
 A game that uses this derives its row from `MatchRow`, takes `LOSER_GAME_OPTIONS`, calls
-`choose_first_dealer` in its deal and `book_game` at its end. The core deals the next game
-until `num_games` have been played; the dealer moves to the left each time.
+`choose_first_dealer` in its deal and `book_game` at its end, and takes `match_goes_on` and
+`pass_the_deal_left` into its contract: the next game is dealt until `num_games` have been played,
+and the dealer moves to the left each time.
 
 Scores are integers, in 1/60 of a game: up to six players can share a loss exactly.
 """
@@ -80,13 +81,13 @@ def book_game(state: MatchRow, losers: int) -> None:
 
 
 @kernel
-def goes_on(state: MatchRow) -> bool:
+def match_goes_on(state: MatchRow) -> bool:
     """Whether a match whose game has ended has another game to play."""
     return state.games_played < state.num_games
 
 
 @kernel
-def pass_the_deal(state: MatchRow) -> None:
+def pass_the_deal_left(state: MatchRow) -> None:
     """Let the player on the left of the last dealer deal."""
     state.dealer = left_of(state.dealer, state.num_players)
 

@@ -26,14 +26,14 @@ class Option:
     description: str
 
     def code(self, value: Any) -> int:
-        """Return what the row holds for a value: the number itself, or its place in `allowed`.
+        """Return what the row holds for a value: a number itself, else its place in `allowed`.
 
         Raises:
             OptionError: if the option does not take the value.
         """
         for place, candidate in enumerate(self.allowed):
             if type(value) is type(candidate) and value == candidate:
-                return int(value) if isinstance(self.allowed, range) else place
+                return value if type(value) is int else place
         raise OptionError(f"{self.name}={value!r}: allowed are {self.allowed_text}")
 
     @property

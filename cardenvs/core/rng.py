@@ -76,6 +76,13 @@ def random_below(stream: Stream, limit: int) -> int:
 
 
 @kernel
+def random_fraction(stream: Stream) -> float:
+    """A random number of 53 bits in [0, 1)."""
+    high = random_word(stream) >> 5
+    return (high * 2.0**26 + (random_word(stream) >> 6)) * 2.0**-53
+
+
+@kernel
 def shuffle(cards: npt.NDArray[np.int8], count: int, stream: Stream) -> None:
     """Put the first `count` cards in random order, in place."""
     for last in range(count - 1, 0, -1):

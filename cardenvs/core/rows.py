@@ -27,7 +27,7 @@ Rows = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a row; `kind` is plain, seat, seats (some bits for each) or per_seat."""
+    """One field of a row; `kind` is plain, seat, seats (bits for each), per_seat or per_team."""
 
     kind: str
     dtype: type[np.signedinteger[Any]] = np.int64
@@ -53,6 +53,11 @@ def seats(bits: int = 1) -> Any:
 def per_seat(max_players: int) -> Any:
     """Declare an int64 for every seat."""
     return Field("per_seat", shape=(max_players,))
+
+
+def per_team() -> Any:
+    """Declare an int64 for each of two teams, whose players sit alternately."""
+    return Field("per_team", shape=(2,))
 
 
 def card_list(length: int) -> Any:
@@ -113,5 +118,7 @@ def rotate(row: Any, fields: dict[str, Field], places: int) -> None:
             held, width = int(row[name]), field.bits
             turned = held << places * width | held >> (num_players - places) * width
             row[name] = turned & ((1 << num_players * width) - 1)
+        elif field.kind == "per_team":
+            row[name][:] = np.roll(row[name], places)
         elif field.kind == "per_seat":
             row[name][:num_players] = np.roll(row[name][:num_players], places)

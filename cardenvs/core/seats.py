@@ -75,3 +75,12 @@ def write_seats(out: npt.NDArray[np.int8], at: int, seats: int, num_players: int
         _write_5(out, at, seats)
     else:
         _write_6(out, at, seats)
+
+
+@kernel
+def read_seat(array: npt.NDArray[np.int8], at: int, num_players: int) -> int:
+    """Read which of the flags of the players is set; NO_SEAT if none is."""
+    for seat in range(num_players):
+        if array[at + seat]:
+            return seat
+    return NO_SEAT

@@ -43,7 +43,7 @@ class SelfPlayVecEnv(VecEnv):
 
     At an episode's end the info of its table holds `terminal_observation` (the learner's view of
     the end), `episode` as Stable-Baselines3's `Monitor` writes it (`r` the learner's return,
-    `l` its decisions, `t` seconds since the first reset), `learner_seat` and `capped`.
+    `l` its decisions, `t` seconds since the tables were made), `learner_seat` and `capped`.
 
     An episode in which the learner has no decision is played out and never seen by it.
 

@@ -20,7 +20,9 @@ from cardenvs.core.match import (
     book_game,
     choose_first_dealer,
     match_bounds,
+    match_goes_on,
     match_units,
+    pass_the_deal_left,
     write_match_returns,
 )
 from cardenvs.core.options import Option
@@ -38,7 +40,7 @@ from cardenvs.core.rows import (
     seats,
 )
 from cardenvs.core.rows import seat as seat_field
-from cardenvs.core.seats import NO_SEAT, all_seats, has_seat, left_of, next_seat_in, seat_mask
+from cardenvs.core.seats import NO_SEAT, has_seat, left_of, next_seat_in, seat_mask
 
 TITLE = "Bred Ryg"
 DECK = FRENCH_DECK
@@ -183,7 +185,7 @@ def beaters(card: int, trump: int) -> int:
 
 @kernel
 def deal(state: Row) -> None:
-    """BR-2. Shuffle, deal, cut for trumps; the player left of the dealer leads."""
+    """BR-2. Shuffle, deal, cut for trumps; the player left of the dealer will lead."""
     choose_first_dealer(state)
     num_players = state.num_players
     for card in range(NUM_CARDS):
@@ -199,9 +201,7 @@ def deal(state: Row) -> None:
         state.stock_size -= 1
         state.hands[seat] |= card_mask(card_at(state.stock, state.stock_size))
     cut(state)
-    state.active = all_seats(num_players)
-    state.waste = 0
-    begin_game(state, left_of(state.dealer, num_players))
+    state.leader = left_of(state.dealer, num_players)
 
 
 @kernel
@@ -221,7 +221,7 @@ def cut(state: Row) -> None:
 
 @kernel
 def start(state: Row) -> None:
-    """BR-8. Begin from a given deal: hands, stock, exposed card, trump and leader are set."""
+    """BR-3, BR-8. Begin play: hands, stock, exposed card, trump and leader are set."""
     held = 0
     for index in range(state.stock_size):
         held |= card_mask(card_at(state.stock, index))
@@ -231,15 +231,9 @@ def start(state: Row) -> None:
         if state.hands[seat]:
             state.active |= seat_mask(seat)
     state.waste = ALL_CARDS & ~held
-    begin_game(state, state.leader)
-
-
-@kernel
-def begin_game(state: Row, leader: int) -> None:
-    """Clear the counts and give the lead."""
     state.no_progress = 0
     state.turns = 0
-    begin_trick(state, leader)
+    begin_trick(state, state.leader)
 
 
 @kernel
@@ -574,6 +568,10 @@ def write_returns(state: Row, returns: Ints) -> None:
     """BR-6. Write the score of the episode so far, in units (see `returns_scale`)."""
     write_match_returns(state, returns)
 
+
+#: BR-6.6. Whether a match goes on after a game, and who deals then.
+goes_on = match_goes_on
+pass_the_deal = pass_the_deal_left
 
 #: Units of `write_returns` in a point, and the bounds of an episode's returns, given the options.
 returns_scale = match_units

@@ -36,6 +36,7 @@ from cardenvs.core.rows import Observation
 from cardenvs.core.seats import (
     NO_SEAT,
     next_seat_in,
+    read_seat,
     relative_seat,
     relative_seats,
     seat_mask,
@@ -257,15 +258,6 @@ def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
     state.seed = random_word(rng) << 30 ^ random_word(rng)
     state.rng[0] = rng[0]
     state.rng[1] = rng[1]
-
-
-@kernel
-def read_seat(observation: Observation, at: int, num_players: int) -> int:
-    """Read which seat a flag is set for."""
-    for seat in range(num_players):
-        if observation[at + seat]:
-            return seat
-    return NO_SEAT
 
 
 @kernel
