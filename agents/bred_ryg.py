@@ -1,0 +1,151 @@
+"""The rule-based agent of Bred Ryg: it plays by the hints of the source of the rules.
+
+Numbers such as H2 are those of the hints in docs/games/bred_ryg.md. The kernels read the
+observation of the seat on turn and its action mask, nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.base import GREEDY, KernelAgent
+from cardenvs.core.cards import card_mask, has_card, lowest_card, without_lowest
+from cardenvs.core.game import Game
+from cardenvs.core.kernel import bit_reader, kernel, lowest_bit
+from cardenvs.core.layout import ObservationLayout
+from cardenvs.core.rng import Stream
+from cardenvs.core.rows import CardMask, Mask, Observation
+from cardenvs.games.bred_ryg import (
+    BLACK_QUEEN,
+    DECK,
+    NUM_CARDS,
+    NUM_RANKS,
+    PASS_OR_TAKE,
+    beaters,
+    rank_cards,
+    rank_of,
+    suit_cards,
+)
+from cardenvs.games.bred_ryg_view import (
+    ATTACK,
+    HAND,
+    OBSERVATION,
+    OFFSETS,
+    PHASE,
+    REPLIER,
+    SEEN_LEAD,
+    SEEN_REPLYING,
+    STOCK_SIZE,
+    TRUMP,
+    read_deck,
+    read_phases,
+    read_suits,
+)
+
+JACK = DECK.ranks.index("J")
+
+#: Entries of an observation for each further player, and those there are for none.
+PLAYER_SIZE = ObservationLayout(OBSERVATION, 2).size - ObservationLayout(OBSERVATION, 1).size
+TABLE_SIZE = ObservationLayout(OBSERVATION, 1).size - PLAYER_SIZE
+
+read_legal_cards = bit_reader(NUM_CARDS)
+
+
+@kernel
+def act(observation: Observation, mask: Mask, rng: Stream) -> int:
+    """Play by the hints; the random stream is not used."""
+    at = OFFSETS[(observation.shape[0] - TABLE_SIZE) // PLAYER_SIZE]
+    phase = lowest_bit(read_phases(observation, at[PHASE]))
+    trump = lowest_bit(read_suits(observation, at[TRUMP]))
+    is_endgame = observation[at[STOCK_SIZE]] == 0
+    legal = read_legal_cards(mask, 0)
+    if phase == SEEN_LEAD:
+        return lead(legal, trump)
+    if legal == 0:
+        return PASS_OR_TAKE
+    if phase == SEEN_REPLYING:
+        return reply(legal, trump, is_endgame)
+    if observation[at[REPLIER]]:
+        return add_as_replier(observation, at, legal, trump)
+    return add(legal, trump, is_endgame)
+
+
+# ----------------------------------------------------------------------------------------------
+# Cards
+
+
+@kernel
+def lowest_of(cards: CardMask) -> int:
+    """The card of the lowest rank in a set that is not empty."""
+    ranks = cards | cards >> NUM_RANKS | cards >> 2 * NUM_RANKS | cards >> 3 * NUM_RANKS
+    return lowest_card(cards & rank_cards(lowest_bit(ranks)))
+
+
+@kernel
+def plain_cards(cards: CardMask, trump: int) -> CardMask:
+    """The cards of a set that are no trumps."""
+    return cards & ~suit_cards(trump)
+
+
+@kernel
+def cheapest(cards: CardMask, trump: int) -> int:
+    """The least valuable card of a set that is not empty: any plain card before any trump."""
+    plain = plain_cards(cards, trump)
+    return lowest_of(plain if plain else cards)
+
+
+# ----------------------------------------------------------------------------------------------
+# Hints
+
+
+@kernel
+def lead(legal: CardMask, trump: int) -> int:
+    """H3, H5: the black queen at once. H9: else the lowest plain card."""
+    return BLACK_QUEEN if has_card(legal, BLACK_QUEEN) else cheapest(legal, trump)
+
+
+@kernel
+def add(legal: CardMask, trump: int, is_endgame: bool) -> int:
+    """H3, H9: add all that fits, the extra card too; but trumps only when the stock is gone."""
+    if has_card(legal, BLACK_QUEEN):
+        return BLACK_QUEEN
+    card = cheapest(legal, trump)
+    return PASS_OR_TAKE if has_card(suit_cards(trump), card) and not is_endgame else card
+
+
+@kernel
+def add_as_replier(observation: Observation, at: Any, legal: CardMask, trump: int) -> int:
+    """H7: add a card to the attack if it and all the others can be beaten."""
+    attack = read_deck(observation, at[ATTACK])
+    hand = read_deck(observation, at[HAND])
+    while legal:
+        card = card_mask(lowest_card(legal))
+        if can_beat_all(attack | card, hand & ~card, trump):
+            return lowest_card(legal)
+        legal = without_lowest(legal)
+    return PASS_OR_TAKE
+
+
+@kernel
+def can_beat_all(attack: CardMask, hand: CardMask, trump: int) -> bool:
+    """Whether a hand beats all attack cards if it beats each in turn as cheaply as it can."""
+    while attack:
+        fitting = hand & beaters(lowest_card(attack), trump)
+        if fitting == 0:
+            return False
+        hand &= ~card_mask(cheapest(fitting, trump))
+        attack = without_lowest(attack)
+    return True
+
+
+@kernel
+def reply(legal: CardMask, trump: int, is_endgame: bool) -> int:
+    """H2: beat as cheaply as possible; while there is a stock keep the high trumps."""
+    card = cheapest(legal, trump)
+    is_high_trump = has_card(suit_cards(trump), card) and rank_of(card) >= JACK
+    return PASS_OR_TAKE if is_high_trump and not is_endgame else card
+
+
+def make_rules(game: Game, seed: int | None = None) -> KernelAgent:
+    """Return the agent that plays by the hints; it plays the same whatever the seed."""
+    return KernelAgent("rules", GREEDY, act, seed)

@@ -1,0 +1,112 @@
+"""Agents that play by a trained network, without the library that trained it.
+
+The network is a copy: what it answers never changes while the training goes on.
+
+Letters of shapes: N positions, O observation size, A actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import GREEDY, SAMPLED
+from cardenvs.core.game import check_seed
+
+Weights = npt.NDArray[np.float32]
+
+
+class NetworkAgent:
+    """Plays by a perceptron with ReLU between its layers; illegal actions have no chance.
+
+    Attributes:
+        name: for tables.
+        plays: "greedy" (the most likely action) or "sampled" (each by its probability).
+        layers: a matrix and a bias, float32 [inputs, outputs] and [outputs], for each layer; the
+            first takes a plain observation, int8 [O], the last gives a logit for each action.
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[tuple[Weights, Weights]],
+        greedy: bool = False,
+        seed: int | None = None,
+        name: str = "network",
+    ) -> None:
+        """Copy the layers.
+
+        Args:
+            layers: see the class.
+            greedy: play the most likely action instead of sampling.
+            seed: of the agent's own generator; by default drawn from the system.
+            name: for tables.
+
+        Raises:
+            ValueError: if the seed is out of range.
+        """
+        self.name = name
+        self.plays = GREEDY if greedy else SAMPLED
+        self.layers = [(_copy(matrix), _copy(bias)) for matrix, bias in layers]
+        self._rng = np.random.default_rng(check_seed(seed))
+
+    @classmethod
+    def of_sb3(cls, policy: Any, scale: Weights, **options: Any) -> NetworkAgent:
+        """Return an agent that plays as a policy of Stable-Baselines3 does now.
+
+        Args:
+            policy: an actor-critic policy whose actor is a perceptron with ReLU.
+            scale: what the policy's observations were multiplied by, float32 [O]; it goes into
+                the first layer.
+            **options: those of `NetworkAgent`.
+        """
+        linear = [part for part in policy.mlp_extractor.policy_net if hasattr(part, "weight")]
+        layers = [
+            (part.weight.detach().cpu().numpy().T, part.bias.detach().cpu().numpy())
+            for part in [*linear, policy.action_net]
+        ]
+        first, bias = layers[0]
+        return cls([(first * scale[:, None], bias), *layers[1:]], **options)
+
+    def logits(self, observation: npt.NDArray[np.int8]) -> Weights:
+        """Return the network's answer to plain observations, float32 [N, A]."""
+        signal = observation.astype(np.float32)
+        for matrix, bias in self.layers[:-1]:
+            signal = np.maximum(signal @ matrix + bias, 0.0)
+        matrix, bias = self.layers[-1]
+        answer: Weights = signal @ matrix + bias
+        return answer
+
+    def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
+        """Choose a legal action for each position; see `Agent.act`."""
+        logits = self.logits(np.atleast_2d(observation))
+        if self.plays == SAMPLED:  # the largest logit plus Gumbel noise is a fair sample
+            noise = self._rng.random(logits.shape, np.float32)
+            logits -= np.log(-np.log(np.clip(noise, 1e-12, 1.0 - 1e-7)))
+        logits[np.atleast_2d(action_mask) == 0] = -np.inf
+        actions = logits.argmax(axis=1).astype(np.int64)
+        return actions if observation.ndim == 2 else actions[0]
+
+    def save(self, file: Path) -> None:
+        """Write the network to an .npz file."""
+        arrays = {
+            f"{kind}_{i}": part
+            for i, layer in enumerate(self.layers)
+            for kind, part in zip(("matrix", "bias"), layer, strict=True)
+        }
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, file: Path, **options: Any) -> NetworkAgent:
+        """Read a network that `save` has written; the options are those of `NetworkAgent`."""
+        with np.load(file) as arrays:
+            count = len(arrays.files) // 2
+            layers = [(arrays[f"matrix_{i}"], arrays[f"bias_{i}"]) for i in range(count)]
+        return cls(layers, **options)
+
+
+def _copy(array: Any) -> Weights:
+    return np.array(array, np.float32, order="C")

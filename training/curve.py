@@ -1,0 +1,71 @@
+"""The learning curve of a run, as a table and as a picture."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from training.evaluate import Row
+
+
+class Curve:
+    """The measurements of a run, kept as curve.csv and drawn as curve.png."""
+
+    def __init__(self, out: Path, keep_until: int) -> None:
+        """Take over the measurements that the folder has, up to a number of decisions."""
+        self._out = out
+        self.points: list[dict[str, float]] = []
+        file = out / "curve.csv"
+        if file.exists():
+            with file.open(newline="") as lines:
+                points = [_numbers(line) for line in csv.DictReader(lines)]
+            self.points = [point for point in points if point["decisions"] <= keep_until]
+        spent = self.points[-1]["seconds"] if self.points else 0.0
+        self._began = time.monotonic() - spent
+
+    def add(self, decisions: int, measured: Mapping[str, Row]) -> None:
+        """Add a measurement, a row for each kind of opponents, and write both files."""
+        point: dict[str, float] = {
+            "decisions": decisions,
+            "seconds": round(time.monotonic() - self._began, 1),
+        }
+        for name, row in measured.items():
+            numbers = {"loss": row.loss_rate, "low": row.low, "high": row.high}
+            point |= {f"{part}_among_{name}": round(x, 5) for part, x in numbers.items()}
+        self.points.append(point)
+        with (self._out / "curve.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(point))
+            writer.writeheader()
+            writer.writerows(self.points)
+        self._draw(measured)
+
+    def _draw(self, measured: Mapping[str, Row]) -> None:
+        figure = Figure(figsize=(8, 5), layout="constrained")
+        axes = figure.add_subplot()
+        decisions = [point["decisions"] for point in self.points]
+        for name, row in measured.items():
+            low, loss, high = (
+                [point[f"{part}_among_{name}"] for point in self.points]
+                for part in ("low", "loss", "high")
+            )
+            label = f"{row.player} among {row.others}"
+            axes.plot(decisions, loss, marker="o", markersize=3, label=label)
+            axes.fill_between(decisions, low, high, alpha=0.2)
+        fair = next(iter(measured.values())).fair
+        axes.axhline(fair, color="grey", linestyle="--", linewidth=1, label=f"fair: {fair:.3f}")
+        axes.set(xlabel="decisions of the learner", ylabel="share of games lost, 95 % interval")
+        axes.set(ylim=(0.0, 1.0), xlim=(0.0, None), title="One learner at a table, dev deals")
+        axes.xaxis.set_major_formatter(EngFormatter())
+        axes.grid(alpha=0.3)
+        axes.legend()
+        figure.savefig(self._out / "curve.png", dpi=120)
+
+
+def _numbers(line: Mapping[str, str]) -> dict[str, float]:
+    return {name: json.loads(text) for name, text in line.items()}

@@ -1,0 +1,363 @@
+"""Measure agents against each other on duplicate deals: `python -m training.evaluate bred_ryg`.
+
+Every deal is played once in each rotation of the players over the seats, so luck of the cards
+and of the seat cancels. The deal, not the game, is the unit of the intervals. Works for every
+game with one loser.
+
+Letters of shapes: D deals, R rotations (one for each seat), B tables, P seats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+import agents
+from agents.base import Agent
+from agents.learned import NetworkAgent
+from cardenvs.core.batch import Batch
+from cardenvs.core.game import Game
+from cardenvs.registry import load_game
+
+#: Where the published lists of deals begin: `dev` for choices, `test` for results. Training
+#: never gets there, see docs/architecture.md.
+FIRST_DEAL = {"dev": 2**62, "test": 2**62 + 2**61}
+
+NUM_RESAMPLES = 1_000
+_MAX_TABLES = 4_096
+
+_HEADINGS = ("One", "among", "Loses", "95 % interval", "Fair", "Deals", "Games", "Capped")
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one player does among others of one kind.
+
+    Attributes:
+        player, others: their names, and whether they play greedily or by sampling.
+        deals, games: how many were played.
+        loss_rate: minus the player's mean score, shares of a capped game included.
+        low, high: its 95 % interval.
+        fair: the loss rate of equals.
+        capped_games: how many games the cap ended.
+        mean_length: decisions of all players in a game.
+        block_losses: the player's mean loss in each deal, float64 [D].
+    """
+
+    player: str
+    others: str
+    deals: int
+    games: int
+    loss_rate: float
+    low: float
+    high: float
+    fair: float
+    capped_games: int
+    mean_length: float
+    block_losses: npt.NDArray[np.float64] = field(repr=False, compare=False)
+
+    def minus(self, other: Row) -> tuple[float, float, float]:
+        """Return the difference to another row's loss rate and its 95 % interval.
+
+        Both rows must be of the same deals; these are resampled together.
+
+        Raises:
+            ValueError: if the rows are not of equally many deals.
+        """
+        if self.deals != other.deals:
+            raise ValueError(f"rows of {self.deals} and {other.deals} deals cannot be paired")
+        return with_interval(self.block_losses - other.block_losses)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The rows of an evaluation and what they were measured on."""
+
+    game: str
+    options: dict[str, Any]
+    split: str
+    rows: tuple[Row, ...]
+
+    def row(self, player: str, others: str) -> Row:
+        """Return the row of a player among others, by their names as they stand in the table.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        for row in self.rows:
+            if (row.player, row.others) == (player, others):
+                return row
+        raise KeyError(f"no row has {player!r} among {others!r}")
+
+    def markdown(self) -> str:
+        """Return the rows as a table in Markdown."""
+        cells: list[Sequence[str]] = [_HEADINGS, *(_cells(row) for row in self.rows)]
+        widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+        lines = [_table_line(line, widths) for line in cells]
+        lines.insert(1, _table_line(["-" * width for width in widths], widths))
+        return "\n".join(lines)
+
+    def text(self) -> str:
+        """Return the table with a line that says what it is."""
+        changed = ", ".join(f"{name}={value}" for name, value in self.options.items())
+        title = f"{self.game} ({changed}): {self.split} deals, all seat rotations, loss rates"
+        return f"{title}\n\n{self.markdown()}"
+
+    def json(self) -> dict[str, Any]:
+        """Return the report as plain data, without the results of single deals."""
+        rows = [asdict(row) for row in self.rows]
+        for row in rows:
+            del row["block_losses"]
+        return {"game": self.game, "options": self.options, "split": self.split, "rows": rows}
+
+    def save(self, folder: Path, name: str = "evaluation") -> None:
+        """Write the report as `name`.json, .md and .txt."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.json").write_text(json.dumps(self.json(), indent=2) + "\n")
+        (folder / f"{name}.md").write_text(self.markdown() + "\n")
+        (folder / f"{name}.txt").write_text(self.text() + "\n")
+
+
+def evaluate(
+    game: str | Game,
+    players: Mapping[str, Agent],
+    pairs: Iterable[tuple[str, str]] | None = None,
+    num_deals: int = 1_000,
+    split: str = "dev",
+    progress: bool = True,
+) -> Report:
+    """Measure players by name, each alone among others of one kind.
+
+    Args:
+        game: a game with one loser, or its id; its loss is counted as 1 whatever its `reward`.
+        players: the agents.
+        pairs: (player, others) for each row; by default all pairs of different names.
+        num_deals: D; the first of the published list are played.
+        split: "dev" or "test".
+        progress: show a progress bar.
+
+    Raises:
+        ValueError: if the game is none with one loser, or there is no such list of deals.
+    """
+    table = _loser_game(game)
+    chosen = [(a, b) for a in players for b in players if a != b] if pairs is None else list(pairs)
+    rows = []
+    with tqdm(total=len(chosen) * num_deals, unit="deal", disable=not progress) as bar:
+        for player, others in chosen:
+            bar.set_description(f"{player} among {others}")
+            lineup = [players[player], *[players[others]] * (table.num_players - 1)]
+            played = play_duplicates(table, lineup, deal_seeds(split, num_deals), bar.update)
+            names = [shown_name(name, players[name]) for name in (player, others)]
+            rows.append(_row(names[0], names[1], played))
+    return Report(table.id, table.options, split, tuple(rows))
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of some deals in all rotations.
+
+    Attributes:
+        losses: float64 [D, R, P], of the lineup's place (not of the seat).
+        capped: bool [D, R].
+        lengths: int64 [D, R], in decisions.
+    """
+
+    losses: npt.NDArray[np.float64]
+    capped: npt.NDArray[np.bool_]
+    lengths: npt.NDArray[np.int64]
+
+
+def deal_seeds(split: str, count: int) -> npt.NDArray[np.int64]:
+    """Return the first seeds of a published list of deals, int64 [count].
+
+    Raises:
+        ValueError: if there is no such list.
+    """
+    if split not in FIRST_DEAL:
+        raise ValueError(f"the lists of deals are {', '.join(FIRST_DEAL)}, not {split!r}")
+    return FIRST_DEAL[split] + np.arange(count, dtype=np.int64)
+
+
+def play_duplicates(
+    game: Game,
+    lineup: Sequence[Agent],
+    seeds: npt.NDArray[np.int64],
+    tick: Any = lambda deals: None,
+) -> Played:
+    """Play every deal in all rotations: in rotation r, place k of the lineup sits at seat k + r.
+
+    Args:
+        game: the game with its options.
+        lineup: an agent for each place.
+        seeds: of the deals, int64 [D].
+        tick: is called with how many deals have been played since the last call.
+    """
+    size = max(1, _MAX_TABLES // game.num_players)
+    parts = []
+    for start in range(0, len(seeds), size):
+        part = seeds[start : start + size]
+        parts.append(_play_part(game, lineup, part))
+        tick(len(part))
+    return Played(
+        np.concatenate([part.losses for part in parts]),
+        np.concatenate([part.capped for part in parts]),
+        np.concatenate([part.lengths for part in parts]),
+    )
+
+
+def _play_part(game: Game, lineup: Sequence[Agent], seeds: npt.NDArray[np.int64]) -> Played:
+    seats = np.arange(game.num_players)
+    place_at = (seats[None, :] - seats[:, None]) % game.num_players  # [R, P]: place at a seat
+    places = np.tile(place_at, (len(seeds), 1))  # [B, P]
+    batch = Batch(game, len(places), np.repeat(seeds, game.num_players), autoreset=False)
+    batch.reset()
+    capped = _play_out(batch, lineup, places)
+    losses = np.empty(places.shape)
+    np.put_along_axis(losses, places, -batch.episode_return.astype(np.float64), axis=1)
+    shape = (len(seeds), game.num_players)
+    return Played(
+        losses.reshape(*shape, game.num_players),
+        capped.reshape(shape),
+        batch.episode_length.reshape(shape).copy(),
+    )
+
+
+def _play_out(
+    batch: Batch, lineup: Sequence[Agent], places: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Play all tables to the end, and return which of them a cap has ended, bool [B].
+
+    Each agent is asked once a step, for all its tables together.
+    """
+    crew = list(dict.fromkeys(lineup))
+    crew_of_place = np.array([crew.index(agent) for agent in lineup])
+    crew_at = crew_of_place[places]  # [B, P]
+    actions = np.zeros(batch.num_envs, np.int64)
+    tables = np.arange(batch.num_envs)
+    capped = np.zeros(batch.num_envs, np.bool_)
+    while (unfinished := batch.current_player >= 0).any():
+        asked = np.where(unfinished, crew_at[tables, batch.current_player], -1)
+        for number, agent in enumerate(crew):
+            own = np.flatnonzero(asked == number)
+            if own.size:
+                actions[own] = agent.act(batch.observation[own], batch.action_mask[own])
+        batch.step(actions)
+        capped |= batch.truncated
+    return capped
+
+
+# ----------------------------------------------------------------------------------------------
+# Numbers
+
+
+def with_interval(blocks: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the mean of independent blocks, [D], and its 95 % interval.
+
+    Percentile bootstrap over the blocks. The resamples depend on D alone, so rows of the same
+    deals are resampled together.
+    """
+    count = len(blocks)
+    rng = np.random.default_rng(count)
+    means = [blocks[rng.integers(count, size=count)].mean() for _ in range(NUM_RESAMPLES)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(blocks.mean()), float(low), float(high)
+
+
+def _row(player: str, others: str, played: Played) -> Row:
+    """Make the row of the lineup's first place."""
+    blocks = played.losses[:, :, 0].mean(axis=1)
+    rate, low, high = with_interval(blocks)
+    return Row(
+        player=player,
+        others=others,
+        deals=len(blocks),
+        games=played.capped.size,
+        loss_rate=rate,
+        low=low,
+        high=high,
+        fair=1 / played.losses.shape[2],
+        capped_games=int(played.capped.sum()),
+        mean_length=float(played.lengths.mean()),
+        block_losses=blocks,
+    )
+
+
+def _loser_game(game: str | Game) -> Game:
+    """Return the game with the loss counted as -1, and nothing for the others."""
+    given = load_game(game) if isinstance(game, str) else game
+    allowed = {option.name: option.allowed for option in given.all_options(given.rules)}
+    if "loser" not in allowed.get("reward", ()):
+        raise ValueError(f"{given!r} is no game with one loser")
+    return load_game(given.id, **{**given.options, "reward": "loser"})
+
+
+# ----------------------------------------------------------------------------------------------
+# Words
+
+
+def shown_name(name: str, agent: Agent) -> str:
+    """Return a player's name with how it plays, such as "rules (greedy)"."""
+    mode = f"({agent.plays})"
+    return name if name.endswith(mode) else f"{name} {mode}"
+
+
+def _cells(row: Row) -> Sequence[str]:
+    return (
+        row.player,
+        f"{round(1 / row.fair) - 1} x {row.others}",
+        f"{row.loss_rate:.4f}",
+        f"{row.low:.4f} to {row.high:.4f}",
+        f"{row.fair:.4f}",
+        f"{row.deals:,}",
+        f"{row.games:,}",
+        f"{row.capped_games:,}",
+    )
+
+
+def _table_line(cells: Iterable[str], widths: Sequence[int]) -> str:
+    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return f"| {' | '.join(padded)} |"
+
+
+# ----------------------------------------------------------------------------------------------
+# Command line
+
+
+def _player(game: Game, name: str, seed: int) -> Agent:
+    """Return an agent by its name, or a learned one by its file."""
+    if name.endswith(".npz"):
+        return NetworkAgent.load(Path(name), seed=seed)
+    return agents.make(game, name, seed)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
+    parser.add_argument("game", help="a game's id, such as bred_ryg")
+    parser.add_argument("players", nargs="*", help="names of agents, or files policy.npz")
+    parser.add_argument("--num-players", type=int, help="at the table; by default the game's own")
+    parser.add_argument("--deals", type=int, default=1_000)
+    parser.add_argument("--split", choices=sorted(FIRST_DEAL), default="dev")
+    parser.add_argument("--seed", type=int, default=0, help="of the agents")
+    parser.add_argument("--out", type=Path, help="a folder for the table as JSON, Markdown, text")
+    given = parser.parse_args(arguments)
+    options = {} if given.num_players is None else {"num_players": given.num_players}
+    game = load_game(given.game, **options)
+    names = given.players or agents.names(game)
+    players = {name: _player(game, name, given.seed + i) for i, name in enumerate(names)}
+    report = evaluate(game, players, None, given.deals, given.split)
+    print(report.text())
+    if given.out:
+        report.save(given.out)
+
+
+if __name__ == "__main__":
+    main()
