@@ -252,6 +252,9 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
     ) -> int:
         """Replay an episode as a seat sees it; return how many events it saw.
 
+        What it observes after an event is written as it stands before the next one that it sees:
+        how many unseen nodes lie between the two is not its business.
+
         Events beyond the length of the arrays are counted; they spoil the last entry.
         """
         state = rows[0]
@@ -262,8 +265,8 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         is_seen = True  # the deal itself
         while True:
             if is_seen:
-                write_observation(state, seat, observations[min(seen, last)])
                 seen += 1
+            write_observation(state, seat, observations[min(seen - 1, last)])
             event = events[min(seen, last)]
             if is_terminal(state):
                 if not goes_on(state):

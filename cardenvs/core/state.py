@@ -236,7 +236,8 @@ class State:
         Returns:
             int8 [N, 3 + O], one row for each event that the seat saw: who acted (counted from
             its left), the action's id plus one in two digits of base 128, lowest first, and its
-            observation after the event. Deals are rows with three zeros.
+            observation after the event, as it stands when the seat sees the next one (or now).
+            Deals are rows with three zeros.
 
         Raises:
             ValueError: if the state has no past (it came from a batch or from `determinize`).

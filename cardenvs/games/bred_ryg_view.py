@@ -357,7 +357,11 @@ def read_phase(observation: Observation, state: Row, at: Any) -> None:
         state.phase = OVER
         state.current_player = NO_SEAT
     else:
-        adder = 0 if observation[at[ON_TURN]] else last_adder(state)
+        adder = 0
+        if not observation[at[ON_TURN]]:
+            adder = last_adder(state)
+            if adder == 0:
+                adder = next_adder(observation, state, at)
         read_adding(state, adder, seen)
 
 
@@ -370,6 +374,17 @@ def last_adder(state: Row) -> int:
             if has_card(added_by(state, seat), suit_of(card)):
                 return seat
     return state.leader
+
+
+@kernel
+def next_adder(observation: Observation, state: Row, at: Any) -> int:
+    """BR-3.6, BR-3.7. The first who is asked after the observer has added nothing more."""
+    seat = next_seat_in(state.active, state.replier if state.leader == 0 else 0)
+    while seat != state.leader:
+        if seat != state.replier and observation[at[HAND_SIZE] + seat]:
+            return seat
+        seat = next_seat_in(state.active, seat)
+    return state.replier
 
 
 @kernel

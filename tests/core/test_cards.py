@@ -1,0 +1,79 @@
+"""Cards as ids, sets and text, with every deck that a game plays with."""
+
+import random
+
+import numpy as np
+import pytest
+
+import cardenvs
+from cardenvs.core import cards
+from cardenvs.core.cards import NO_CARD, Deck
+
+DECKS = {game_id: cardenvs.load_game(game_id).rules.DECK for game_id in cardenvs.game_ids()}
+DECKS["small"] = Deck(ranks="7A", suits="CDS")
+
+
+@pytest.fixture(params=DECKS)
+def deck(request: pytest.FixtureRequest) -> Deck:
+    return DECKS[request.param]
+
+
+def test_text_and_id_lead_to_each_other(deck):
+    texts = [deck.text(card) for card in range(deck.num_cards)]
+    assert len(set(texts)) == deck.num_cards
+    assert [deck.card(text) for text in texts] == list(range(deck.num_cards))
+
+
+def test_id_is_made_of_suit_and_rank(deck):
+    for card in range(deck.num_cards):
+        assert deck.text(card) == deck.ranks[deck.rank(card)] + deck.suits[deck.suit(card)]
+        assert card == deck.suit(card) * len(deck.ranks) + deck.rank(card)
+
+
+def test_sets_and_texts_lead_to_each_other(deck):
+    chosen = random.Random(1).sample(range(deck.num_cards), deck.num_cards // 2)
+    text = " ".join(deck.text(card) for card in chosen)
+    assert deck.cards(text) == cards.set_of(chosen)
+    assert deck.texts(deck.cards(text)) == [deck.text(card) for card in sorted(chosen)]
+
+
+def test_ranks_and_suits_part_the_deck(deck):
+    ranks = [deck.rank_cards(rank) for rank in range(len(deck.ranks))]
+    suits = [deck.suit_cards(suit) for suit in range(len(deck.suits))]
+    for parts in (ranks, suits):
+        assert sum(parts) == deck.all_cards
+        assert sum(len(list(cards.each_card(part))) for part in parts) == deck.num_cards
+    assert ranks[0] & suits[-1] == 1 << deck.card(deck.ranks[0] + deck.suits[-1])
+
+
+@pytest.mark.parametrize("text", ["", "Q", "QCC", "CQ", "1C", "QX", "qc", " Q", "Ä♣"])
+def test_what_is_no_card_is_refused_with_the_cards_that_exist(text):
+    with pytest.raises(ValueError, match="one of the ranks 7 A and one of the suits C D S"):
+        DECKS["small"].card(text)
+
+
+def test_operations_on_sets_agree_with_python():
+    chooser = random.Random(2)
+    for _ in range(200):
+        held = set(chooser.sample(range(63), chooser.randrange(1, 63)))
+        bits = cards.set_of(held)
+        assert cards.lowest_card(bits) == min(held)
+        assert set(cards.each_card(cards.without_lowest(bits))) == held - {min(held)}
+        card = chooser.randrange(62)
+        assert cards.has_card(bits, card) == (card in held)
+        assert set(cards.each_card(bits & cards.cards_above(card))) == {c for c in held if c > card}
+
+
+def test_all_cards_are_above_no_card():
+    assert cards.cards_above(NO_CARD) == -1
+
+
+def test_card_mask_holds_one_card():
+    assert [cards.card_mask(card) for card in (0, 1, 62)] == [1, 2, 1 << 62]
+
+
+def test_card_at_widens_so_that_shifts_do_not_overflow():
+    ids = np.array([40, NO_CARD], np.int8)
+    assert 1 << int(cards.card_at(ids, 0)) == 1 << 40
+    assert cards.card_at(ids, 0) * 100 == 4000
+    assert cards.card_at(ids, 1) == NO_CARD
