@@ -158,7 +158,7 @@ class State:
         self._actions.append(action)
         seat: int = self._kernels.play(self._rows, 0, action, self._mask, self._units)
         if seat != NEWS:
-            self.current_player = seat
+            self.current_player = int(seat)
             return False
         deal_number = self._deal_number
         self._turn()
