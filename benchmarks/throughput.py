@@ -61,13 +61,15 @@ def rate(play: Callable[[], int]) -> float:
 def engine_alone(game: Game) -> Callable[[], int]:
     """Return a function that plays at random inside one kernel; masks but no observations."""
     rules = game.rules
-    deal, apply_action, is_terminal = rules.deal, rules.apply_action, rules.is_terminal
+    deal, start = rules.deal, rules.start
+    apply_action, is_terminal = rules.apply_action, rules.is_terminal
     forced_action, write_action_mask = rules.forced_action, rules.write_action_mask
 
     @kernel
     def begin(state: Any, seed: int, episode: int) -> None:
         start_stream(state.rng, seed, episode, 0)
         deal(state)
+        start(state)
 
     @kernel
     def to_decision(state: Any, mask: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cardenvs.core.episode import SAMPLE, STEP, STEP_AND_RESET, Tables, first_illegal
+from cardenvs.core.episode import CHECK, SAMPLE, STEP, STEP_AND_RESET, Tables
 from cardenvs.core.errors import IllegalActionError
 from cardenvs.core.game import check_seed
 from cardenvs.core.kernel import as_record
@@ -91,6 +91,7 @@ class Batch:
             episode_length=np.zeros(num_envs, np.int64),
             actions=np.zeros(num_envs, np.int64),
             active=np.zeros(num_envs, np.bool_),
+            illegal=np.full(num_envs, -1, np.int64),
             sampled=np.zeros(num_envs, np.int64),
             skipped_episodes=np.zeros(num_envs, np.int64),
         )
@@ -105,6 +106,7 @@ class Batch:
         self._critic_state: npt.NDArray[np.int8] = self._tables.critic_state
         self._everyone = np.ones(num_envs, np.bool_)
         self._num_samples = 0
+        self._begins = sorted({num_envs * part // num_threads for part in range(num_threads)})
         kernels = game.kernels
         self._team = (
             None if num_threads == 1 else Team(num_threads, num_envs, kernels.lead, kernels.serve)
@@ -190,24 +192,27 @@ class Batch:
         if not self._was_reset:
             raise ValueError("call reset before step")
         moving = self._everyone if active is None else self._check_flags("active", active)
-        self._tables.actions[:] = self._check_actions(actions, moving)
+        self._check_form(actions)
+        self._tables.actions[:] = actions
         self._tables.active[:] = moving
+        self._run(CHECK)
+        for begin in self._begins:
+            if self._tables.illegal[begin] >= 0:
+                self._refuse(int(self._tables.illegal[begin]), actions)
         self._run(STEP_AND_RESET if self.autoreset else STEP)
 
-    def _check_actions(self, actions: Any, moving: npt.NDArray[np.bool_]) -> Any:
+    def _check_form(self, actions: Any) -> None:
         is_whole = isinstance(actions, np.ndarray) and np.issubdtype(actions.dtype, np.integer)
         if not is_whole or actions.shape != (self.num_envs,):
             raise ValueError(
                 f"actions is an array of whole numbers [{self.num_envs}], not {_described(actions)}"
             )
-        numbers = np.ascontiguousarray(actions, np.int64)
-        wrong = first_illegal(self.action_mask, self.current_player, numbers, moving)
-        if wrong >= 0:
-            try:
-                self.state(wrong).apply_action(int(actions[wrong]))
-            except IllegalActionError as error:
-                raise IllegalActionError(f"table {wrong}: {error}") from None
-        return numbers
+
+    def _refuse(self, table: int, actions: npt.NDArray[np.int64]) -> None:
+        try:
+            self.state(table).apply_action(int(actions[table]))
+        except IllegalActionError as error:
+            raise IllegalActionError(f"table {table}: {error}") from None
 
     def _check_flags(self, name: str, flags: Any) -> npt.NDArray[np.bool_]:
         if not isinstance(flags, np.ndarray) or flags.dtype != np.bool_:

@@ -20,7 +20,7 @@ from cardenvs.core.seats import NO_SEAT, left_of
 from cardenvs.core.threads import team_kernels
 
 #: What a batch has its threads do.
-STEP, STEP_AND_RESET, SAMPLE = 0, 1, 2
+STEP, STEP_AND_RESET, SAMPLE, CHECK = 0, 1, 2, 3
 
 #: What `forced_action` says where two or more actions are legal.
 NO_ACTION = -1
@@ -74,6 +74,7 @@ class Tables(NamedTuple):
     episode_length: Any  # int64 [B]
     actions: Any  # int64 [B]: what a step is to play
     active: Any  # bool [B]: where
+    illegal: Any  # int64 [B]: where a thread's range begins, its first illegal move, or -1
     sampled: Any  # int64 [B]: random legal actions
     skipped_episodes: Any  # int64 [B]
 
@@ -123,12 +124,13 @@ def sample_actions(masks: Any, begin: int, end: int, key: int, actions: Any) -> 
         actions[i] = max(0, random_legal(masks[i], word_at(key, i)))
 
 
-@entry_point
-def first_illegal(masks: Any, current_player: Any, actions: Any, moving: Any) -> int:
-    """The first unfinished table that moves by an illegal action, or -1."""
-    for i in range(masks.shape[0]):
-        if moving[i] and current_player[i] >= 0:
-            action = actions[i]
+@kernel
+def first_illegal(tables: Tables, begin: int, end: int) -> int:
+    """The first unfinished table of a range that is to move by an illegal action, or -1."""
+    masks = tables.action_mask
+    for i in range(begin, end):
+        if tables.active[i] and tables.current_player[i] >= 0:
+            action = tables.actions[i]
             if not (0 <= action < masks.shape[1] and masks[i, action]):
                 return i
     return -1
@@ -367,7 +369,10 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
 
     @entry_point
     def take_part(tables: Tables, begin: int, end: int, command: int, argument: int) -> None:
-        if command == SAMPLE:
+        if command == CHECK:
+            if begin < end:
+                tables.illegal[begin] = first_illegal(tables, begin, end)
+        elif command == SAMPLE:
             sample_actions(tables.action_mask, begin, end, argument, tables.sampled)
         else:
             step_tables(tables, begin, end, command == STEP_AND_RESET)

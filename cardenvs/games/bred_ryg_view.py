@@ -61,6 +61,11 @@ from cardenvs.games.bred_ryg import (
     Phase,
     Row,
     added_by,
+    apply_pass,
+    ask_leader_to_add,
+    ask_observer_again,
+    ask_observers,
+    ask_replier_to_add,
     rank_cards,
     rank_of,
     suit_of,
@@ -253,8 +258,8 @@ def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
     read_table(observation, state, at)
     read_players(observation, state, at)
     read_trick(observation, state, at)
-    read_phase(observation, state, at)
     place_unknown_cards(observation, rng, state, at)
+    read_phase(observation, state, at)
     state.seed = random_word(rng) << 30 ^ random_word(rng)
     state.rng[0] = rng[0]
     state.rng[1] = rng[1]
@@ -356,13 +361,29 @@ def read_phase(observation: Observation, state: Row, at: Any) -> None:
     elif seen == SEEN_OVER:
         state.phase = OVER
         state.current_player = NO_SEAT
+    elif observation[at[ON_TURN]]:
+        read_adding(state, 0, seen)
     else:
-        adder = 0
-        if not observation[at[ON_TURN]]:
-            adder = last_adder(state)
-            if adder == 0:
-                adder = next_adder(observation, state, at)
-        read_adding(state, adder, seen)
+        go_on_adding(state)
+
+
+@kernel
+def go_on_adding(state: Row) -> None:
+    """Go on by the rules from the last card put down; where the observer was asked, it passed."""
+    skip_forced, state.skip_forced = state.skip_forced, 0  # the observer sees no forced node
+    adder = last_adder(state)
+    read_adding(state, adder, SEEN_ADDING)
+    if rank_of(card_at(state.attack, state.num_attack - 1)) != state.attack_rank:
+        ask_observers(state, next_seat_in(state.active, state.replier))
+    elif adder == state.leader:
+        ask_leader_to_add(state)
+    elif adder == state.replier:
+        ask_replier_to_add(state)
+    else:
+        ask_observer_again(state)
+    while state.current_player == 0 and state.phase != REPLY:
+        apply_pass(state)
+    state.skip_forced = skip_forced
 
 
 @kernel
@@ -374,17 +395,6 @@ def last_adder(state: Row) -> int:
             if has_card(added_by(state, seat), suit_of(card)):
                 return seat
     return state.leader
-
-
-@kernel
-def next_adder(observation: Observation, state: Row, at: Any) -> int:
-    """BR-3.6, BR-3.7. The first who is asked after the observer has added nothing more."""
-    seat = next_seat_in(state.active, state.replier if state.leader == 0 else 0)
-    while seat != state.leader:
-        if seat != state.replier and observation[at[HAND_SIZE] + seat]:
-            return seat
-        seat = next_seat_in(state.active, seat)
-    return state.replier
 
 
 @kernel
