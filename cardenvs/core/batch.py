@@ -189,8 +189,7 @@ class Batch:
             ValueError: if an array has the wrong shape or dtype, or before the first `reset`.
             IllegalActionError: naming the first table with an illegal action.
         """
-        if not self._was_reset:
-            raise ValueError("call reset before step")
+        self._check_reset()
         moving = self._everyone if active is None else self._check_flags("active", active)
         self._check_form(actions)
         self._tables.actions[:] = actions
@@ -200,6 +199,10 @@ class Batch:
             if self._tables.illegal[begin] >= 0:
                 self._refuse(int(self._tables.illegal[begin]), actions)
         self._run(STEP_AND_RESET if self.autoreset else STEP)
+
+    def _check_reset(self) -> None:
+        if not self._was_reset:
+            raise ValueError("call reset first: no cards have been dealt yet")
 
     def _check_form(self, actions: Any) -> None:
         is_whole = isinstance(actions, np.ndarray) and np.issubdtype(actions.dtype, np.integer)
@@ -247,6 +250,7 @@ class Batch:
         Raises:
             ValueError: if a seat does not exist, or an array has the wrong shape or dtype.
         """
+        self._check_reset()
         chosen = np.ascontiguousarray(seats, np.int64)
         is_whole = np.issubdtype(np.asarray(seats).dtype, np.integer)
         if not is_whole or chosen.shape != (self.num_envs,):
@@ -321,6 +325,7 @@ class Batch:
             tables.critic_state[place] = state.critic_state()
 
     def _check_table(self, i: int) -> int:
+        self._check_reset()
         if isinstance(i, int | np.integer) and 0 <= i < self.num_envs:
             return int(i)
         raise IndexError(f"tables here are 0 to {self.num_envs - 1}, not {i!r}")

@@ -105,10 +105,14 @@ def test_wrong_flags_are_refused_and_change_nothing(game_id, flags):
     assert content(batch) == before
 
 
-def test_a_step_before_the_first_reset_is_refused(game_id):
+def test_nothing_goes_before_the_first_reset(game_id):
     batch = cardenvs.make_batch(game_id, num_envs=2, seed=1)
-    with pytest.raises(ValueError, match="call reset before step"):
+    with pytest.raises(ValueError, match="call reset first"):
         batch.step(np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="call reset first"):
+        batch.state(0)
+    with pytest.raises(ValueError, match="call reset first"):
+        batch.observe(np.zeros(2, np.int64))
     with pytest.raises(ValueError, match="the first reset is of all tables"):
         batch.reset(mask=np.array([True, False]))
 
