@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cardenvs.core.game import check_seed
+from cardenvs.core.checks import check_seed
 from cardenvs.core.kernel import entry_point
 from cardenvs.core.rng import Stream, combine
 

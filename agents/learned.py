@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import GREEDY, SAMPLED
-from cardenvs.core.game import check_seed
+from cardenvs.core.checks import check_seed
 
 Weights = npt.NDArray[np.float32]
 

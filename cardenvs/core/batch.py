@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cardenvs.core.episode import CHECK, SAMPLE, STEP, STEP_AND_RESET, Tables
+from cardenvs.core.checks import check_seed, whole_number
+from cardenvs.core.episode import CHECK, SAMPLE, Tables, is_refused
 from cardenvs.core.errors import IllegalActionError
-from cardenvs.core.game import check_seed
 from cardenvs.core.kernel import as_record
-from cardenvs.core.rng import combine, table_seed
+from cardenvs.core.rng import SEED_LIMIT, combine, table_seed
 from cardenvs.core.state import State, check_deal_has_decision
 from cardenvs.core.threads import Team
 
@@ -91,7 +91,7 @@ class Batch:
             episode_length=np.zeros(num_envs, np.int64),
             actions=np.zeros(num_envs, np.int64),
             active=np.zeros(num_envs, np.bool_),
-            illegal=np.full(num_envs, -1, np.int64),
+            has_illegal=np.zeros(1, np.int64),
             sampled=np.zeros(num_envs, np.int64),
             skipped_episodes=np.zeros(num_envs, np.int64),
         )
@@ -106,11 +106,7 @@ class Batch:
         self._critic_state: npt.NDArray[np.int8] = self._tables.critic_state
         self._everyone = np.ones(num_envs, np.bool_)
         self._num_samples = 0
-        self._begins = sorted({num_envs * part // num_threads for part in range(num_threads)})
-        kernels = game.kernels
-        self._team = (
-            None if num_threads == 1 else Team(num_threads, num_envs, kernels.lead, kernels.serve)
-        )
+        self._team = Team(num_threads, num_envs, game.kernels.work)
         self._was_reset = False
         self._seed_tables(seed)
 
@@ -150,8 +146,9 @@ class Batch:
                 raise ValueError(
                     f"seeds are int64 [{self.num_envs}], not {seed.dtype} {list(seed.shape)}"
                 )
-            if (seed < 0).any():
-                raise ValueError(f"a seed is at least 0, not {seed.min()}")
+            if (seed < 0).any() or (seed >= SEED_LIMIT).any():
+                wrong = seed.min() if (seed < 0).any() else seed.max()
+                raise ValueError(f"a seed is at least 0 and below 2**63, not {wrong}")
             seeds = seed.astype(np.int64)
             first = int(seeds[0])
         else:
@@ -163,7 +160,8 @@ class Batch:
         self._num_samples = 0
 
     def _read_deals(self, deals: Sequence[Any], selected: npt.NDArray[np.bool_]) -> Any:
-        if isinstance(deals, dict | str) or len(deals) != self.num_envs:
+        is_sequence = isinstance(deals, Sequence) and not isinstance(deals, str | bytes)
+        if not is_sequence or len(deals) != self.num_envs:
             raise ValueError(f"deals holds one deal for each of the {self.num_envs} tables")
         source = self.game.blank_rows(self.num_envs)
         for i in np.flatnonzero(selected).tolist():
@@ -194,11 +192,10 @@ class Batch:
         self._check_form(actions)
         self._tables.actions[:] = actions
         self._tables.active[:] = moving
-        self._run(CHECK)
-        for begin in self._begins:
-            if self._tables.illegal[begin] >= 0:
-                self._refuse(int(self._tables.illegal[begin]), actions)
-        self._run(STEP_AND_RESET if self.autoreset else STEP)
+        self._tables.has_illegal[0] = 0
+        self._team.run(self._tables, CHECK, int(self.autoreset))
+        if self._tables.has_illegal[0]:
+            self._refuse(actions)
 
     def _check_reset(self) -> None:
         if not self._was_reset:
@@ -211,7 +208,8 @@ class Batch:
                 f"actions is an array of whole numbers [{self.num_envs}], not {_described(actions)}"
             )
 
-    def _refuse(self, table: int, actions: npt.NDArray[np.int64]) -> None:
+    def _refuse(self, actions: npt.NDArray[np.int64]) -> None:
+        table = next(i for i in range(self.num_envs) if is_refused(self._tables, i))
         try:
             self.state(table).apply_action(int(actions[table]))
         except IllegalActionError as error:
@@ -232,7 +230,7 @@ class Batch:
         """
         self._num_samples += 1
         key = combine(self._sample_key, self._num_samples)
-        self._run(SAMPLE, key)
+        self._team.run(self._tables, SAMPLE, key)
         sampled: npt.NDArray[np.int64] = self._tables.sampled
         return sampled
 
@@ -262,7 +260,7 @@ class Batch:
         shape = self.observation.shape
         if out is None:
             out = np.empty_like(self.observation)
-        elif out.shape != shape or out.dtype != np.int8 or not out.flags.c_contiguous:
+        elif not _is_buffer(out, shape):
             raise ValueError(f"out is a contiguous int8 array {list(shape)}, not {_described(out)}")
         self.game.kernels.observe_tables(self._tables.rows, chosen, out)
         return out
@@ -326,20 +324,20 @@ class Batch:
 
     def _check_table(self, i: int) -> int:
         self._check_reset()
-        if isinstance(i, int | np.integer) and 0 <= i < self.num_envs:
+        if 0 <= whole_number(i) < self.num_envs:
             return int(i)
         raise IndexError(f"tables here are 0 to {self.num_envs - 1}, not {i!r}")
 
     def close(self) -> None:
         """End the worker threads, if there are any."""
-        if self._team is not None:
-            self._team.close()
+        self._team.close()
 
-    def _run(self, command: int, argument: int = 0) -> None:
-        if self._team is None:
-            self.game.kernels.take_part(self._tables, 0, self.num_envs, command, argument)
-        else:
-            self._team.run(self._tables, command, argument)
+
+def _is_buffer(given: Any, shape: tuple[int, ...]) -> bool:
+    """Whether kernels can write observations to what was given."""
+    if not isinstance(given, np.ndarray) or given.shape != shape or given.dtype != np.int8:
+        return False
+    return given.flags.c_contiguous and given.flags.writeable
 
 
 def _described(given: Any) -> str:

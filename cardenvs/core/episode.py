@@ -14,13 +14,22 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from cardenvs.core.kernel import bit_reader, bit_writer, entry_point, kernel, lowest_bit, popcount
+from cardenvs.core.kernel import (
+    bit_reader,
+    bit_writer,
+    entry_point,
+    kernel,
+    lowest_bit,
+    popcount,
+    store_now,
+)
 from cardenvs.core.rng import start_stream, word_at
 from cardenvs.core.seats import NO_SEAT, left_of
-from cardenvs.core.threads import team_kernels
+from cardenvs.core.threads import NOTHING, team_kernel
 
-#: What a batch has its threads do.
-STEP, STEP_AND_RESET, SAMPLE, CHECK = 0, 1, 2, 3
+#: What a batch has its threads do: look whether all actions are legal and, if so, play them;
+#: choose actions at random. With it goes whether the next episode is dealt, or the random key.
+CHECK, STEP, SAMPLE = 0, 1, 2
 
 #: What `forced_action` says where two or more actions are legal.
 NO_ACTION = -1
@@ -48,9 +57,7 @@ class Kernels:
     sample_world: Callable[..., Any]  # (observation, stream, rows, i)
     trace: Callable[..., Any]  # (rows, is_given, actions, seat, events, observations) -> count
     reset_tables: Callable[..., Any]  # (tables, selected, source, is_given)
-    take_part: Callable[..., Any]  # (tables, begin, end, command, argument)
-    lead: Callable[..., Any]  # see `team_kernels`
-    serve: Callable[..., Any]
+    work: Callable[..., int]  # see `team_kernel`
     observe_tables: Callable[..., Any]  # (rows, seats, out)
 
 
@@ -74,7 +81,7 @@ class Tables(NamedTuple):
     episode_length: Any  # int64 [B]
     actions: Any  # int64 [B]: what a step is to play
     active: Any  # bool [B]: where
-    illegal: Any  # int64 [B]: where a thread's range begins, its first illegal move, or -1
+    has_illegal: Any  # int64 [1]: 1 if one of the actions is illegal
     sampled: Any  # int64 [B]: random legal actions
     skipped_episodes: Any  # int64 [B]
 
@@ -125,15 +132,26 @@ def sample_actions(masks: Any, begin: int, end: int, key: int, actions: Any) -> 
 
 
 @kernel
-def first_illegal(tables: Tables, begin: int, end: int) -> int:
-    """The first unfinished table of a range that is to move by an illegal action, or -1."""
-    masks = tables.action_mask
+def is_refused(tables: Tables, i: int) -> bool:
+    """Whether a table that is to move is told an illegal action."""
+    if not tables.active[i] or tables.current_player[i] < 0:
+        return False
+    action = tables.actions[i]
+    return not (0 <= action < tables.action_mask.shape[1] and tables.action_mask[i, action])
+
+
+@kernel
+def check_actions(tables: Tables, begin: int, end: int) -> None:
+    """Note if an action of a range of tables is illegal."""
     for i in range(begin, end):
-        if tables.active[i] and tables.current_player[i] >= 0:
-            action = tables.actions[i]
-            if not (0 <= action < masks.shape[1] and masks[i, action]):
-                return i
-    return -1
+        if is_refused(tables, i):
+            store_now(tables.has_illegal, 0, 1)
+
+
+@kernel
+def next_command(tables: Tables, command: int) -> int:
+    """What a command is followed by: tables move if all actions are legal."""
+    return STEP if command == CHECK and not tables.has_illegal[0] else NOTHING
 
 
 @cache
@@ -151,7 +169,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
 
     @kernel
     def start_deal(state: Any, is_given: bool) -> None:
-        """Set up the present deal: the cards given in the row, or those of its random stream."""
+        """Begin play of the present deal: the cards given in the row, or those of its stream."""
         start_stream(state.rng, state.seed, state.episode, state.deal_number)
         if not is_given:
             deal_rules(state)
@@ -367,17 +385,16 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
                 if has_critic_state:
                     write_critic_state(state, seat, tables.critic_state[i])
 
-    @entry_point
-    def take_part(tables: Tables, begin: int, end: int, command: int, argument: int) -> None:
+    @kernel
+    def do_part(tables: Tables, begin: int, end: int, command: int, argument: int) -> None:
         if command == CHECK:
-            if begin < end:
-                tables.illegal[begin] = first_illegal(tables, begin, end)
-        elif command == SAMPLE:
-            sample_actions(tables.action_mask, begin, end, argument, tables.sampled)
+            check_actions(tables, begin, end)
+        elif command == STEP:
+            step_tables(tables, begin, end, argument != 0)
         else:
-            step_tables(tables, begin, end, command == STEP_AND_RESET)
+            sample_actions(tables.action_mask, begin, end, argument, tables.sampled)
 
-    lead, serve = team_kernels(take_part)
+    work = team_kernel(do_part, next_command)
 
     @entry_point
     def observe_tables(rows: Any, seats: Any, out: Any) -> None:
@@ -395,8 +412,6 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         sample_world=sample_world,
         trace=trace,
         reset_tables=reset_tables,
-        take_part=take_part,
-        lead=lead,
-        serve=serve,
+        work=work,
         observe_tables=observe_tables,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copyreg
-import secrets
 from collections.abc import Mapping
 from functools import cached_property, partial
 from types import ModuleType
@@ -12,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cardenvs.core.checks import check_seed
 from cardenvs.core.episode import Kernels, kernels_of
 from cardenvs.core.kernel import new_rows
 from cardenvs.core.layout import ActionLayout, ObservationLayout
 from cardenvs.core.options import SKIP_FORCED, Option, resolve_options
-from cardenvs.core.rng import SEED_LIMIT
 from cardenvs.core.rows import Field, Rows, row_fields
 
 if TYPE_CHECKING:
@@ -168,22 +167,6 @@ class Game:
 
     def __copy__(self) -> Game:
         return self
-
-
-def check_seed(seed: int | None) -> int:
-    """Return the seed, or one from the system's entropy.
-
-    Raises:
-        TypeError: if it is no whole number.
-        ValueError: if it is out of range.
-    """
-    if seed is None:
-        return secrets.randbelow(2**62)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise TypeError(f"a seed is a whole number, not {seed!r}")
-    if not 0 <= seed < SEED_LIMIT:
-        raise ValueError(f"a seed is at least 0 and below 2**63, not {seed}")
-    return int(seed)
 
 
 def _reduce(game: Game) -> tuple[Any, ...]:

@@ -18,6 +18,7 @@ import os
 import pickle
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -377,15 +378,20 @@ write_number: Callable[[npt.NDArray[np.int8], int, int], None] = _entry_writer(
 )
 
 
+def _number_place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Point at an entry of an int64 array."""
+    array = _struct_proxy(signature.args[0])(context, builder, value=arguments[0])
+    offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+    return builder.gep(array.data, [offset])
+
+
 def _load_plain(numbers: npt.NDArray[np.int64], index: int) -> int:
     return int(numbers[index])
 
 
 def _load_now(typing_context: Any, numbers: Any, index: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = _struct_proxy(signature.args[0])(context, builder, value=arguments[0])
-        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
-        place = builder.gep(array.data, [offset])
+        place = _number_place(context, builder, signature, arguments)
         return builder.load_atomic(place, ordering="acquire", align=8)
 
     return types.int64(numbers, index), generate
@@ -401,10 +407,8 @@ def _store_plain(numbers: npt.NDArray[np.int64], index: int, value: int) -> None
 
 def _store_now(typing_context: Any, numbers: Any, index: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = _struct_proxy(signature.args[0])(context, builder, value=arguments[0])
-        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        place = _number_place(context, builder, signature, arguments)
         content = context.cast(builder, arguments[2], signature.args[2], types.int64)
-        place = builder.gep(array.data, [offset])
         builder.store_atomic(content, place, ordering="release", align=8)
         return context.get_dummy_value()
 
@@ -413,6 +417,29 @@ def _store_now(typing_context: Any, numbers: Any, index: Any, value: Any) -> Any
 
 #: Write an entry of an int64 array after everything written before, as other threads see it.
 store_now: Callable[[npt.NDArray[np.int64], int, int], None] = _chosen(_store_now, _store_plain)
+
+
+_plain_adding = threading.Lock()
+
+
+def _add_plain(numbers: npt.NDArray[np.int64], index: int, value: int) -> int:
+    with _plain_adding:
+        before = int(numbers[index])
+        numbers[index] = before + value
+    return before
+
+
+def _add_now(typing_context: Any, numbers: Any, index: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _number_place(context, builder, signature, arguments)
+        content = context.cast(builder, arguments[2], signature.args[2], types.int64)
+        return builder.atomic_rmw("add", place, content, ordering="acq_rel")
+
+    return types.int64(numbers, index, value), generate
+
+
+#: Add to an entry of an int64 array in one go, whatever other threads do; return what it was.
+add_now: Callable[[npt.NDArray[np.int64], int, int], int] = _chosen(_add_now, _add_plain)
 
 
 @kernel

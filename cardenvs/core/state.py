@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from operator import index
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
-from cardenvs.core.episode import NEWS, NO_ACTION
+from cardenvs.core.checks import check_seed, whole_number
+from cardenvs.core.episode import NEWS
 from cardenvs.core.errors import DealError, IllegalActionError
 from cardenvs.core.kernel import as_record, snapshot
 from cardenvs.core.rng import start_stream
@@ -32,16 +32,6 @@ def copy_rows(rows: Rows) -> Rows:
     """Return a copy of rows, as bytes: NumPy's own copy goes field by field, ten times slower."""
     copied: Rows = rows.view(np.uint8).copy().view(rows.dtype)
     return copied
-
-
-def action_id(action: Any) -> int:
-    """Return the id that a whole number of Python or NumPy stands for; -1 for anything else."""
-    if isinstance(action, bool):
-        return NO_ACTION
-    try:
-        return index(action)
-    except TypeError:
-        return NO_ACTION
 
 
 class State:
@@ -176,7 +166,7 @@ class State:
         return units / self.game.returns_scale
 
     def _check_action(self, action: Any) -> int:
-        number = action_id(action)
+        number = whole_number(action)
         if 0 <= number < self.game.num_actions and self._mask[number]:
             return number
         raise IllegalActionError(self._why_illegal(action))
@@ -269,7 +259,7 @@ class State:
         return self.current_player
 
     def _check_seat(self, seat: int) -> int:
-        if isinstance(seat, int | np.integer) and 0 <= seat < self.game.num_players:
+        if 0 <= whole_number(seat) < self.game.num_players:
             return int(seat)
         raise ValueError(f"seats here are 0 to {self.game.num_players - 1}, not {seat!r}")
 
@@ -281,7 +271,7 @@ class State:
         Raises:
             IllegalActionError: if there is no such id.
         """
-        if not 0 <= action < self.game.num_actions:
+        if not 0 <= whole_number(action) < self.game.num_actions:
             raise IllegalActionError(
                 f"action ids are 0 to {self.game.num_actions - 1}, not {action!r}"
             )
@@ -449,13 +439,14 @@ class State:
             seed: of the draw.
 
         Raises:
-            ValueError: if the game is over.
+            TypeError: if the seed is no whole number.
+            ValueError: if the game is over, or the seed out of range.
         """
         if self.is_terminal():
             raise ValueError("the game is over, so there is no other world to go on in")
         rows = self.game.blank_rows()
         stream = np.zeros(2, np.int64)
-        start_stream(stream, seed, 0, 0)
+        start_stream(stream, check_seed(seed), 0, 0)
         self._kernels.sample_world(self.observation(seat), stream, rows, 0)
         rotate(rows[0], self.game.fields, seat)
         return State.of_row(self.game, rows[0])

@@ -21,10 +21,11 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
+from cardenvs.core.checks import check_seed, whole_number
 from cardenvs.core.errors import IllegalActionError, OptionError
-from cardenvs.core.game import Game, check_seed
+from cardenvs.core.game import Game
 from cardenvs.core.seats import NO_SEAT
-from cardenvs.core.state import State, action_id
+from cardenvs.core.state import State
 from cardenvs.registry import load_game
 
 #: What `get_state` keeps beside the table: who is in the game, and what is still to be handed out.
@@ -385,7 +386,7 @@ class CheckedEnv(OrderEnforcingWrapper):  # type: ignore[misc]  # PettingZoo car
         if not env.agents:
             EnvLogger.warn_step_after_terminated_truncated()
             return
-        number = action_id(action)
+        number = whole_number(action)
         is_dead = env._is_dead(env.agent_selection)
         is_in_space = 0 <= number < env._num_actions
         if self._illegal_action == "terminate":

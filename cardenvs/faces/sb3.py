@@ -19,7 +19,8 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv, VecEnvIndices, VecEnvStepReturn
 
 from cardenvs.core.batch import Batch
-from cardenvs.core.game import Game, check_seed
+from cardenvs.core.checks import check_seed
+from cardenvs.core.game import Game
 from cardenvs.registry import load_game
 
 #: `act(observation int8 [N, O], action_mask int8 [N, A]) -> int64 [N]`: what opponents are.

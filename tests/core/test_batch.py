@@ -131,6 +131,7 @@ SEEDS = {
     "too high": 2**63,
     "of a wrong length": np.arange(TABLES - 1),
     "with a negative one": np.arange(TABLES) - 1,
+    "too high among unsigned ones": np.full(TABLES, 2**63, np.uint64),
     "fractions": np.ones(TABLES),
 }
 
@@ -356,6 +357,21 @@ def test_deals_of_tables_outside_the_mask_are_not_looked_at(game_id):
     assert sight(batch.state(1)) == sight(batch.game.new_initial_state(seed=0, deal=deal))
 
 
+@pytest.mark.parametrize("deals", [5, "QS", {}, [None] * (TABLES - 1)])
+def test_what_is_no_deal_for_each_table_is_refused_and_changes_nothing(game_id, deals):
+    batch = batch_of(game_id)
+    before = content(batch)
+    with pytest.raises(ValueError, match="one deal for each of the"):
+        batch.reset(deals=deals)
+    assert content(batch) == before
+
+
+@pytest.mark.parametrize("table", [-1, TABLES, True, 1.0, "0"])
+def test_what_is_no_table_is_refused(game_id, table):
+    with pytest.raises(IndexError, match="tables here are 0 to"):
+        batch_of(game_id).state(table)
+
+
 def test_a_broken_deal_is_refused_and_changes_nothing(game_id):
     batch = step_at_random(batch_of(game_id), 5)
     deal = batch.game.new_initial_state(seed=3).to_deal()
@@ -423,6 +439,8 @@ def test_observe_refuses_what_is_no_seat(game_id, seats):
         batch.observe(np.array(seats))
     with pytest.raises(ValueError, match="out is a contiguous int8 array"):
         batch.observe(batch.current_player, out=np.zeros((TABLES, 3), np.int8))
+    with pytest.raises(ValueError, match="out is a contiguous int8 array"):
+        batch.observe(batch.current_player, out=[1])
 
 
 def test_critic_state_is_the_observation_and_then_all_hands(game_id):

@@ -125,7 +125,7 @@ def test_an_action_after_the_end_is_refused_and_changes_nothing(finished):
     assert finished.get_state() == before
 
 
-@pytest.mark.parametrize("seat", [-1, 99, "0", 1.0, None])
+@pytest.mark.parametrize("seat", [-1, 99, "0", 1.0, True, None])
 def test_what_is_no_seat_is_refused(state, seat):
     for ask in (state.observation, state.action_mask, state.render, state.critic_state):
         if seat is not None:
@@ -138,8 +138,12 @@ def test_what_is_no_seat_is_refused(state, seat):
 def test_words_that_name_no_legal_action_are_refused(state):
     with pytest.raises(IllegalActionError, match="no such words"):
         state.string_to_action("no such words")
+
+
+@pytest.mark.parametrize("action", [-1, 10**6, 1.5, "pass it", True])
+def test_there_are_no_words_for_what_is_no_action_id(state, action):
     with pytest.raises(IllegalActionError, match="action ids are 0 to"):
-        state.action_to_string(state.game.num_actions)
+        state.action_to_string(action)
 
 
 # -- beginnings --------------------------------------------------------------------------------
@@ -361,6 +365,14 @@ def test_determinize_is_a_function_of_its_seed(state):
     worlds = [state.determinize(seat, seed).get_state() for seed in (1, 1, 2, 3, 4)]
     assert worlds[0] == worlds[1]
     assert len(set(worlds)) > 1
+
+
+@pytest.mark.parametrize(
+    ("seed", "error"), [(-1, ValueError), (2**63, ValueError), ("1", TypeError)]
+)
+def test_determinize_refuses_what_is_no_seed(state, seed, error):
+    with pytest.raises(error, match="a seed is"):
+        state.determinize(0, seed)
 
 
 def test_determinize_at_the_end_is_refused(finished):
