@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import SAMPLED, KernelAgent
-from cardenvs.core.episode import random_legal
+from agents.base import SAMPLED, ActKernel, KernelAgent
+from cardenvs.core.episode import legal_sampler
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import kernel
 from cardenvs.core.rng import Stream, random_word
 
 
-@kernel
-def act(observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], rng: Stream) -> int:
-    """A random legal action."""
-    return random_legal(mask, random_word(rng))
+@cache
+def act_kernel(num_actions: int) -> ActKernel:
+    """Make the kernel that chooses among the legal ones of so many actions."""
+    random_legal = legal_sampler(num_actions)
+
+    @kernel
+    def act(observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], rng: Stream) -> int:
+        return random_legal(mask, random_word(rng))
+
+    return act
 
 
 def make_random(game: Game, seed: int | None = None) -> KernelAgent:
     """Return the random agent of any game."""
-    return KernelAgent("random", SAMPLED, act, seed)
+    return KernelAgent("random", SAMPLED, act_kernel(game.num_actions), seed)

@@ -35,7 +35,7 @@ from tqdm import tqdm
 
 import cardenvs
 from cardenvs.core.batch import Batch
-from cardenvs.core.episode import NO_ACTION, random_legal
+from cardenvs.core.episode import NO_ACTION, legal_sampler
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import entry_point, kernel
 from cardenvs.core.rng import start_stream, word_at
@@ -64,6 +64,7 @@ def engine_alone(game: Game) -> Callable[[], int]:
     deal, start = rules.deal, rules.start
     apply_action, is_terminal = rules.apply_action, rules.is_terminal
     forced_action, write_action_mask = rules.forced_action, rules.write_action_mask
+    random_legal = legal_sampler(game.num_actions)
 
     @kernel
     def begin(state: Any, seed: int, episode: int) -> None:

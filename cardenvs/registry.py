@@ -109,4 +109,5 @@ def _register(name: str, version: int = 0) -> None:
         pettingzoo.register("aec", f"cardenvs/{name}-v{version}", f"cardenvs.{name}_v{version}:env")
 
 
+_register("braus")
 _register("bred_ryg")

@@ -438,6 +438,7 @@ class _Seen(NamedTuple):
     before: list[int] | None  # what the seat observed when it was asked, if the action is its own
     after: list[int]
     standing: str  # of the seat at the node after the event
+    evident: tuple[Any, ...]  # what has come of it
 
 
 class WatchedTable:
@@ -456,7 +457,7 @@ class WatchedTable:
         self._full_game = type(game)(
             game.id, game.rules, game.view, game.options | {"skip_forced": False}
         )
-        while not self._reach(rng, num_nodes=int(2 ** rng.uniform(0.0, 8.0))):
+        while not self._reach(rng, num_nodes=int(2 ** rng.uniform(0.0, 8.0)) - 1):
             pass
 
     def _reach(self, rng: random.Random, num_nodes: int) -> bool:
@@ -466,6 +467,7 @@ class WatchedTable:
         self.full = self._full_game.new_initial_state(self._seed, deal=self._deal)
         seats = range(self.game.num_players)
         self._first = [self.full.observation(seat).tolist() for seat in seats]
+        self._first_evident = _evident(self.full)
         self._events: list[list[_Seen]] = [[] for _ in seats]
         self._held: list[set[str]] = [set() for _ in seats]
         self._named: set[str] = set()
@@ -508,11 +510,13 @@ class WatchedTable:
         own = full.observation(actor).tolist()
         full.apply_action(action)
         self._note_cards()
+        evident = _evident(full)
         for seat, event in enumerate(events):
             if event is not None:
                 after = full.observation(seat).tolist()
                 asked = own if actor == seat else None
-                seen = _Seen(actor, action, words, event, asked, after, _standing(full, seat))
+                standing = _standing(full, seat)
+                seen = _Seen(actor, action, words, event, asked, after, standing, evident)
                 self._events[seat].append(seen)
             elif _standing(full, seat) == "hidden":
                 found = _difference(before[seat] or {}, _looks(full, seat))
@@ -520,8 +524,7 @@ class WatchedTable:
 
     def unseen_cards(self, seat: int) -> list[str]:
         """Return the cards of other hands and the stock that a seat has never seen."""
-        elsewhere = set(self.full.stock()).union(*self.full.hands())
-        return sorted(elsewhere - self._held[seat] - self._named)
+        return sorted(_hidden_cards(self.full) - self._held[seat] - self._named)
 
     def check_other_table(self, seat: int, rng: random.Random) -> bool:
         """Compare with a table that differs in unseen cards; return False if none was found."""
@@ -541,6 +544,8 @@ class WatchedTable:
         try:
             other = self._full_game.new_initial_state(self._seed, deal=deal)
         except DealError:
+            return None
+        if _evident(other) != self._first_evident:
             return None
         follower = _Follower(other, seat, self._skips)
         self._compare(follower, self._first[seat], other.observation(seat).tolist())
@@ -564,6 +569,8 @@ class WatchedTable:
             if seen.before is not None:
                 self._compare(follower, seen.before, other.observation(seat).tolist())
             follower.play(seen.action)
+            if _evident(other) != seen.evident:
+                return False
             if seen.standing == _standing(other, seat):
                 self._compare(follower, seen.after, other.observation(seat).tolist())
         return True
@@ -648,6 +655,19 @@ def _event(state: State, action: int, seat: int) -> Event | None:
         return None
     entries: Event = out.tolist()
     return entries
+
+
+def _hidden_cards(state: State) -> set[str]:
+    """Return the cards in hands and in the stock."""
+    return set(state.stock()).union(*state.hands())
+
+
+def _evident(state: State) -> tuple[Any, ...]:
+    """Return what all see of what the rules make of hidden cards unasked, which is no event.
+
+    A seat may have to lay cards down, or a deal may end by a card that a player holds.
+    """
+    return _hidden_cards(state), state.returns().tolist(), state.is_terminal()
 
 
 def _standing(state: State, seat: int) -> str:

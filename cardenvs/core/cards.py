@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cardenvs.core.kernel import kernel, lowest_bit
+from cardenvs.core.kernel import kernel, lowest_bit, popcount
+from cardenvs.core.rng import Stream, random_pair_below
+from cardenvs.core.seats import places_left_of
 
 _widened: Any = np.int64
 
@@ -133,6 +135,36 @@ def without_lowest(cards: int) -> int:
 def cards_above(card: int) -> int:
     """All ids higher than a card's; all ids at all for NO_CARD."""
     return ~((2 << card) - 1) if card >= 0 else -1
+
+
+#: One in each of eight bytes, and the highest bit of each of seven.
+_ONES = 0x0101010101010101
+_HIGH = 0x80808080808080
+
+
+@kernel
+def deal_evenly(
+    hands: npt.NDArray[np.int64], num_hands: int, first: int, num_cards: int, stream: Stream
+) -> None:
+    """Deal the cards 0 .. num_cards - 1 to hands of one size, all ways equally likely.
+
+    Each card goes to a free place, each of them equally likely. `ends` counts in its bytes the
+    free places of the first hand, of the first two, and so on. There are at most seven hands,
+    and an even number of cards, at most 62, that the number of hands divides.
+    """
+    high = _HIGH & ((1 << 8 * num_hands) - 1)
+    ends = 0
+    for hand in range(num_hands):
+        hands[hand] = 0
+        ends |= num_cards // num_hands * (hand + 1) << 8 * hand
+    for card in range(0, num_cards, 2):
+        place, next_place = random_pair_below(stream, num_cards - card)
+        full = ((place * _ONES | _HIGH) - ends) & high  # the hands before that of the place
+        ends -= (full ^ high) >> 7
+        hands[places_left_of(first, popcount(full), num_hands)] |= 1 << card
+        full = ((next_place * _ONES | _HIGH) - ends) & high
+        ends -= (full ^ high) >> 7
+        hands[places_left_of(first, popcount(full), num_hands)] |= 2 << card
 
 
 @kernel

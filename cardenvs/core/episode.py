@@ -40,8 +40,6 @@ NEWS = -1
 #: Entries of an action mask that are read as one set.
 CHUNK = 52
 
-_read_chunk = bit_reader(CHUNK)
-
 
 @dataclass(frozen=True)
 class Kernels:
@@ -86,49 +84,41 @@ class Tables(NamedTuple):
     skipped_episodes: Any  # int64 [B]
 
 
-@kernel
-def count_legal(mask: Any) -> int:
-    """How many actions a mask, int8 [A], allows."""
-    count = 0
-    whole = mask.shape[0] - mask.shape[0] % CHUNK
-    for start in range(0, whole, CHUNK):
-        count += popcount(_read_chunk(mask, start))
-    for action in range(whole, mask.shape[0]):
-        count += 1 if mask[action] else 0
-    return count
+@cache
+def legal_sampler(num_actions: int) -> Callable[[Any, int], int]:
+    """Make the kernel (mask int8 [A], word) -> a legal action chosen by 32 random bits.
+
+    It returns NO_ACTION where none is legal.
+    """
+    rest = num_actions % CHUNK
+    whole = num_actions - rest
+    read_chunk, read_rest = bit_reader(CHUNK), bit_reader(max(rest, 1))
+
+    @kernel
+    def random_legal(mask: Any, word: int) -> int:
+        count = 0
+        for start in range(0, whole, CHUNK):
+            count += popcount(read_chunk(mask, start))
+        last = read_rest(mask, whole) if rest else 0
+        count += popcount(last)
+        place = (word * count) >> 32
+        for start in range(0, whole, CHUNK):
+            legal = read_chunk(mask, start)
+            here = popcount(legal)
+            if place < here:
+                return start + nth_bit(legal, place)
+            place -= here
+        return whole + nth_bit(last, place) if last else NO_ACTION
+
+    return random_legal
 
 
 @kernel
-def nth_legal(mask: Any, place: int) -> int:
-    """The legal action at a place, counted from 0 in ascending order."""
-    whole = mask.shape[0] - mask.shape[0] % CHUNK
-    for start in range(0, whole, CHUNK):
-        legal = _read_chunk(mask, start)
-        count = popcount(legal)
-        if place < count:
-            for _ in range(place):
-                legal &= legal - 1
-            return start + lowest_bit(legal)
-        place -= count
-    for action in range(whole, mask.shape[0]):
-        if mask[action]:
-            if place == 0:
-                return action
-            place -= 1
-    return -1
-
-
-@kernel
-def random_legal(mask: Any, word: int) -> int:
-    """A legal action of a mask, int8 [A], chosen by 32 random bits."""
-    return nth_legal(mask, (word * count_legal(mask)) >> 32)
-
-
-@kernel
-def sample_actions(masks: Any, begin: int, end: int, key: int, actions: Any) -> None:
-    """Write a random legal action of each mask, int8 [B, A]; 0 where none is legal."""
-    for i in range(begin, end):
-        actions[i] = max(0, random_legal(masks[i], word_at(key, i)))
+def nth_bit(bits: int, place: int) -> int:
+    """The index of a set bit, counted from 0 at the lowest."""
+    for _ in range(place):
+        bits &= bits - 1
+    return lowest_bit(bits)
 
 
 @kernel
@@ -165,6 +155,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
     sample_world_of_view = view.sample_world
     num_cards = rules.DECK.num_cards
     write_deck = bit_writer(num_cards)
+    random_legal = legal_sampler(rules.ACTIONS.size)
     goes_on, pass_the_deal = rules.goes_on, rules.pass_the_deal
 
     @kernel
@@ -275,9 +266,12 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         What it observes after an event is written as it stands before the next one that it sees:
         how many unseen nodes lie between the two is not its business.
 
-        Events beyond the length of the arrays are counted; they spoil the last entry.
+        Rules may pass over forced nodes by themselves; here they are asked for all, so that each
+        is an event. Events beyond the length of the arrays are counted; they spoil the last entry.
         """
         state = rows[0]
+        skip_forced = state.skip_forced
+        state.skip_forced = 0
         start_deal(state, is_given)
         last = events.shape[0] - 1
         used = 0
@@ -295,7 +289,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
                 event[:] = 0
                 is_seen = True
                 continue
-            action = forced_action(state) if state.skip_forced else NO_ACTION
+            action = forced_action(state) if skip_forced else NO_ACTION
             if action == NO_ACTION:
                 if used == actions.shape[0]:
                     return seen
@@ -392,7 +386,9 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         elif command == STEP:
             step_tables(tables, begin, end, argument != 0)
         else:
-            sample_actions(tables.action_mask, begin, end, argument, tables.sampled)
+            for i in range(begin, end):  # 0 at finished tables
+                word = word_at(argument, i)
+                tables.sampled[i] = max(0, random_legal(tables.action_mask[i], word))
 
     work = team_kernel(do_part, next_command)
 

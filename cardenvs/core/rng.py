@@ -76,6 +76,16 @@ def random_below(stream: Stream, limit: int) -> int:
 
 
 @kernel
+def random_pair_below(stream: Stream, limit: int) -> tuple[int, int]:
+    """Random numbers in 0 .. limit - 1 and in 0 .. limit - 2 from one word.
+
+    The bias is below limit**2 / 2**32; limit <= 2**15.
+    """
+    product = random_word(stream) * limit
+    return product >> 32, ((product & _LOW) * (limit - 1)) >> 32
+
+
+@kernel
 def random_fraction(stream: Stream) -> float:
     """A random number of 53 bits in [0, 1)."""
     high = random_word(stream) >> 5

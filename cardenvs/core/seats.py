@@ -43,6 +43,13 @@ def left_of(seat: int, num_players: int) -> int:
 
 
 @kernel
+def places_left_of(seat: int, places: int, num_players: int) -> int:
+    """The seat so many places clockwise, at most once around."""
+    found = seat + places
+    return found - (num_players & ((num_players - 1 - found) >> 63))
+
+
+@kernel
 def relative_seat(seat: int, observer: int, num_players: int) -> int:
     """How many places a seat is to the left of the observer."""
     places = seat - observer

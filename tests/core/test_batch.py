@@ -14,13 +14,13 @@ from cardenvs.core.state import State
 from tests.core.tables import (
     GAME_IDS,
     MATCH,
-    advance,
     chosen_actions,
     content,
     deal_without_decision,
     first_option,
     illegal_action,
     play_out,
+    positions,
     sight,
 )
 
@@ -158,8 +158,9 @@ def games_of(batch, steps=150):
             actions[i] = rng.choice(np.flatnonzero(batch.action_mask[i]).tolist())
         batch.step(actions)
         for i, table in enumerate(shown):
-            parts = batch.action_mask, batch.observation, batch.reward, batch.episode_return
-            table.append((batch.current_player[i], *(part[i].tobytes() for part in parts)))
+            parts = batch.action_mask, batch.observation, batch.reward
+            result = batch.episode_return[i].tolist() if batch.terminated[i] else None
+            table.append((batch.current_player[i], *(part[i].tobytes() for part in parts), result))
     return shown
 
 
@@ -477,7 +478,7 @@ def test_a_state_taken_from_a_table_goes_its_own_way(game_id):
 
 def test_set_state_puts_a_position_on_a_table(game_id):
     batch = step_at_random(batch_of(game_id, critic_state=True), 5)
-    state = advance(batch.game.new_initial_state(seed=50), 30)
+    state = next(positions(batch.game, 1, seed=50))
     batch.set_state(2, state)
     assert sight(batch.state(2)) == sight(state)
     assert (batch.observation[2] == state.observation()).all()

@@ -1,13 +1,16 @@
 """Cards as ids, sets and text, with every deck that a game plays with."""
 
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import cardenvs
 from cardenvs.core import cards
 from cardenvs.core.cards import NO_CARD, Deck
+from cardenvs.core.rng import start_stream
 
 DECKS = {game_id: cardenvs.load_game(game_id).rules.DECK for game_id in cardenvs.game_ids()}
 DECKS["small"] = Deck(ranks="7A", suits="CDS")
@@ -77,3 +80,24 @@ def test_card_at_widens_so_that_shifts_do_not_overflow():
     assert 1 << int(cards.card_at(ids, 0)) == 1 << 40
     assert cards.card_at(ids, 0) * 100 == 4000
     assert cards.card_at(ids, 1) == NO_CARD
+
+
+@pytest.mark.parametrize(("num_hands", "num_cards"), [(2, 4), (3, 6), (4, 36), (6, 36), (7, 42)])
+def test_cards_are_dealt_evenly(num_hands, num_cards):
+    hands, stream = np.zeros(num_hands, np.int64), np.zeros(2, np.int64)
+    for seed in range(50):
+        start_stream(stream, seed, 0, 0)
+        cards.deal_evenly(hands, num_hands, seed % num_hands, num_cards, stream)
+        assert [hand.bit_count() for hand in hands.tolist()] == [num_cards // num_hands] * num_hands
+        assert sum(hands.tolist()) == (1 << num_cards) - 1
+
+
+def test_all_ways_to_deal_are_equally_likely():
+    hands, stream = np.zeros(3, np.int64), np.zeros(2, np.int64)
+    start_stream(stream, 5, 0, 0)
+    counts = Counter()
+    for _ in range(9000):
+        cards.deal_evenly(hands, 3, 1, 6, stream)
+        counts[tuple(hands.tolist())] += 1
+    assert len(counts) == 90  # 6! / 2!^3
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-4

@@ -33,6 +33,16 @@ def test_random_below_is_uniform(limit):
     assert stats.chisquare([counts[value] for value in range(limit)]).pvalue > ODD
 
 
+@pytest.mark.parametrize("limit", [2, 3, 6, 36])
+def test_pairs_are_uniform(limit):
+    started = stream(limit)
+    number = 20 * limit**2 + 2000
+    counts = Counter(rng.random_pair_below(started, limit) for _ in range(number))
+    assert set(counts) <= {(one, two) for one in range(limit) for two in range(limit - 1)}
+    observed = [counts[one, two] for one in range(limit) for two in range(limit - 1)]
+    assert stats.chisquare(observed).pvalue > ODD
+
+
 def test_random_below_takes_limits_up_to_two_to_the_31():
     started = stream(3)
     drawn = [rng.random_below(started, 2**31) for _ in range(100)]

@@ -10,6 +10,7 @@ from cardenvs.core.seats import (
     has_seat,
     left_of,
     next_seat_in,
+    places_left_of,
     relative_seat,
     relative_seats,
     seat_mask,
@@ -53,6 +54,7 @@ def test_seats_as_an_observer_counts_them() -> None:
         for seat in range(num_players):
             places = (seat - observer) % num_players
             assert relative_seat(seat, observer, num_players) == places
+            assert places_left_of(observer, places, num_players) == seat
             assert relative_seats(1 << seat, observer, num_players) == 1 << places
         seats = 0b110101 & (1 << num_players) - 1
         turned = sorted((seat - observer) % num_players for seat in members(seats))

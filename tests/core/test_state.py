@@ -30,7 +30,7 @@ def match(game_id):
 
 @pytest.fixture
 def state(game):
-    return advance(game.new_initial_state(seed=3), 20)
+    return next(positions(game, 1, seed=3))
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def test_render(make: Callable[..., Env], capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_registered_by_name(game_id: str, module: ModuleType) -> None:
-    env = pettingzoo.make("aec", f"cardenvs/{game_id}", num_players=3)
+    env = pettingzoo.make("aec", f"cardenvs/{game_id}", skip_forced=False)
     assert type(env) is CheckedEnv
     assert type(env.unwrapped) is module.raw_env
     assert str(env) == str(env.unwrapped) == env.metadata["name"] == game_id.replace("-", "_")
@@ -621,7 +621,7 @@ def test_broken_state_is_refused(make: Callable[..., Env]) -> None:
     env = make()
     env.reset(seed=24)
     play_decisions(env, random.Random(24), 4)
-    other = make(num_players=4)
+    other = make(skip_forced=False)
     other.reset(seed=24)
     contents = [b"", b"{}", b"nonsense", env.unwrapped._state.get_state(), other.get_state(), "{}"]
     contents += [env.get_state()[:-1]]

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cardenvs.core.cards import FRENCH_DECK
+from cardenvs.core.cards import FRENCH_DECK, Deck
+from tests.oracles.braus import BrausOracle
 from tests.oracles.bred_ryg import BredRygOracle
 
 
@@ -75,7 +76,43 @@ def _exposed_elsewhere(rng: random.Random, hands: list[str], left_out: list[str]
     return {"exposed": rng.choice(left_out if choice == 1 else held)}
 
 
+BRAUS_DECK = Deck(ranks="6789TJQKA", suits="CDHS")
+
+
+def braus_options(rng: random.Random) -> dict[str, Any]:
+    """Draw options, all values of each."""
+    return {
+        "num_players": rng.choice([4, 6]),
+        "scope": rng.choice(["deal", "deal", "match"]),
+        "sevens": rng.choice(["forced", "optional"]),
+        "king_of_clubs": rng.choice(["exhaustion", "immediate"]),
+        "skip_forced": rng.random() < 0.7,
+    }
+
+
+def braus_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]:
+    """Draw a position: hands of any sizes, some cards left out, tricks won already."""
+    cards = [BRAUS_DECK.text(card) for card in range(36)]
+    rng.shuffle(cards)
+    players = options["num_players"]
+    largest = 36 // players
+    hands = [" ".join(cards.pop() for _ in range(rng.randint(0, largest))) for _ in range(players)]
+    deal: dict[str, Any] = {"dealer": rng.randrange(players), "hands": hands}
+    if rng.random() < 0.5:
+        deal["leader"] = rng.randrange(players)
+    if rng.random() < 0.7:
+        deal["tricks"] = [rng.randint(0, 5), rng.randint(0, 5)]
+    if options["scope"] == "match" and rng.random() < 0.7:
+        deal["strokes"] = [rng.randint(0, 5), rng.randint(0, 5)]
+    return deal
+
+
 CASES = {
+    "braus-v0": GameCase(
+        oracle=BrausOracle,
+        random_options=braus_options,
+        random_deal=braus_deal,
+    ),
     "bred_ryg-v0": GameCase(
         oracle=BredRygOracle,
         random_options=bred_ryg_options,

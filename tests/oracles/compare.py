@@ -57,7 +57,7 @@ def check_node(state: State, oracle: Any) -> None:
     facts, expected = state.public(), oracle.public()
     for name, value in expected.items():
         assert facts[name] == plain(value), name
-    if facts["phase"] == "over" or facts["tricks"] % 8 == 0:
+    if facts["phase"] == "over" or state.current_player == 0:
         assert state.hands() == oracle.hands()
         assert state.stock() == oracle.stock()
 
