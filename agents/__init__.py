@@ -20,7 +20,14 @@ __all__ = ["Agent", "KernelAgent", "make", "names"]
 _GENERAL = {"random": "agents.random:make_random"}
 
 #: Agents of one game: versioned id -> name -> "module:function".
-_SPECIAL = {"bred_ryg-v0": {"rules": "agents.bred_ryg:make_rules"}}
+_SPECIAL = {
+    "braus-v0": {
+        "rules": "agents.braus:make_rules",
+        "lowest": "agents.braus:make_lowest",
+        "priority": "agents.priority:make_priority",
+    },
+    "bred_ryg-v0": {"rules": "agents.bred_ryg:make_rules"},
+}
 
 
 def names(game_id: str | Game) -> tuple[str, ...]:

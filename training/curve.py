@@ -29,38 +29,40 @@ class Curve:
         spent = self.points[-1]["seconds"] if self.points else 0.0
         self._began = time.monotonic() - spent
 
-    def add(self, decisions: int, measured: Mapping[str, Row]) -> None:
+    def add(self, decisions: int, measure: str, measured: Mapping[str, Row]) -> None:
         """Add a measurement, a row for each kind of opponents, and write both files."""
         point: dict[str, float] = {
             "decisions": decisions,
             "seconds": round(time.monotonic() - self._began, 1),
         }
         for name, row in measured.items():
-            numbers = {"loss": row.loss_rate, "low": row.low, "high": row.high}
+            numbers = {"result": row.result, "low": row.low, "high": row.high}
             point |= {f"{part}_among_{name}": round(x, 5) for part, x in numbers.items()}
         self.points.append(point)
         with (self._out / "curve.csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, list(point))
             writer.writeheader()
             writer.writerows(self.points)
-        self._draw(measured)
+        self._draw(measure, measured)
 
-    def _draw(self, measured: Mapping[str, Row]) -> None:
+    def _draw(self, measure: str, measured: Mapping[str, Row]) -> None:
         figure = Figure(figsize=(8, 5), layout="constrained")
         axes = figure.add_subplot()
         decisions = [point["decisions"] for point in self.points]
         for name, row in measured.items():
-            low, loss, high = (
+            low, result, high = (
                 [point[f"{part}_among_{name}"] for point in self.points]
-                for part in ("low", "loss", "high")
+                for part in ("low", "result", "high")
             )
             label = f"{row.player} among {row.others}"
-            axes.plot(decisions, loss, marker="o", markersize=3, label=label)
+            axes.plot(decisions, result, marker="o", markersize=3, label=label)
             axes.fill_between(decisions, low, high, alpha=0.2)
         fair = next(iter(measured.values())).fair
         axes.axhline(fair, color="grey", linestyle="--", linewidth=1, label=f"fair: {fair:.3f}")
-        axes.set(xlabel="decisions of the learner", ylabel="share of games lost, 95 % interval")
-        axes.set(ylim=(0.0, 1.0), xlim=(0.0, None), title="One learner at a table, dev deals")
+        axes.set(xlabel="decisions of the learner", ylabel=f"{measure}, 95 % interval")
+        axes.set(xlim=(0.0, None), title="The learner among others, dev deals")
+        if measure == "loss rate":
+            axes.set(ylim=(0.0, 1.0))
         axes.xaxis.set_major_formatter(EngFormatter())
         axes.grid(alpha=0.3)
         axes.legend()

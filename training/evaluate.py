@@ -1,10 +1,11 @@
 """Measure agents against each other on duplicate deals: `python -m training.evaluate bred_ryg`.
 
 Every deal is played once in each rotation of the players over the seats, so luck of the cards
-and of the seat cancels. The deal, not the game, is the unit of the intervals. Works for every
-game with one loser.
+and of the seat cancels. The deal, not the game, is the unit of the intervals. In a game with one
+loser a player is measured alone among others, by how often it loses; in a game of teams it makes
+up one team against another, in both places, and is measured by its points a deal.
 
-Letters of shapes: D deals, R rotations (one for each seat), B tables, P seats.
+Letters of shapes: D deals, R rotations (one for each seat, or for each team), B tables, P seats.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ FIRST_DEAL = {"dev": 2**62, "test": 2**62 + 2**61}
 NUM_RESAMPLES = 1_000
 _MAX_TABLES = 4_096
 
-_HEADINGS = ("One", "among", "Loses", "95 % interval", "Fair", "Deals", "Games", "Capped")
+_HEADINGS = {
+    "loss rate": ("One", "among", "Loses", "95 % interval", "Fair", "Deals", "Games", "Capped"),
+    "score": ("Team of", "against", "Score", "95 % interval", "Fair", "Deals", "Games", "Capped"),
+}
 
 
 @dataclass(frozen=True)
@@ -44,28 +48,29 @@ class Row:
     Attributes:
         player, others: their names, and whether they play greedily or by sampling.
         deals, games: how many were played.
-        loss_rate: minus the player's mean score, shares of a capped game included.
+        result: minus the player's mean score in a game with one loser, shares of a capped game
+            included; in a game of teams its mean score.
         low, high: its 95 % interval.
-        fair: the loss rate of equals.
+        fair: the result of equals.
         capped_games: how many games the cap ended.
         mean_length: decisions of all players in a game.
-        block_losses: the player's mean loss in each deal, float64 [D].
+        blocks: the player's mean result in each deal, float64 [D].
     """
 
     player: str
     others: str
     deals: int
     games: int
-    loss_rate: float
+    result: float
     low: float
     high: float
     fair: float
     capped_games: int
     mean_length: float
-    block_losses: npt.NDArray[np.float64] = field(repr=False, compare=False)
+    blocks: npt.NDArray[np.float64] = field(repr=False, compare=False)
 
     def minus(self, other: Row) -> tuple[float, float, float]:
-        """Return the difference to another row's loss rate and its 95 % interval.
+        """Return the difference to another row's result and its 95 % interval.
 
         Both rows must be of the same deals; these are resampled together.
 
@@ -74,14 +79,19 @@ class Row:
         """
         if self.deals != other.deals:
             raise ValueError(f"rows of {self.deals} and {other.deals} deals cannot be paired")
-        return with_interval(self.block_losses - other.block_losses)
+        return with_interval(self.blocks - other.blocks)
 
 
 @dataclass(frozen=True)
 class Report:
-    """The rows of an evaluation and what they were measured on."""
+    """The rows of an evaluation, what they were measured on, and what is measured.
+
+    Attributes:
+        measure: "loss rate" in a game with one loser, "score" in a game of teams.
+    """
 
     game: str
+    measure: str
     options: dict[str, Any]
     split: str
     rows: tuple[Row, ...]
@@ -99,7 +109,7 @@ class Report:
 
     def markdown(self) -> str:
         """Return the rows as a table in Markdown."""
-        cells: list[Sequence[str]] = [_HEADINGS, *(_cells(row) for row in self.rows)]
+        cells: list[Sequence[str]] = [_HEADINGS[self.measure], *map(_cells, self.rows)]
         widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
         lines = [_table_line(line, widths) for line in cells]
         lines.insert(1, _table_line(["-" * width for width in widths], widths))
@@ -108,15 +118,16 @@ class Report:
     def text(self) -> str:
         """Return the table with a line that says what it is."""
         changed = ", ".join(f"{name}={value}" for name, value in self.options.items())
-        title = f"{self.game} ({changed}): {self.split} deals, all seat rotations, loss rates"
+        title = f"{self.game} ({changed}): {self.split} deals, all rotations, {self.measure}"
         return f"{title}\n\n{self.markdown()}"
 
     def json(self) -> dict[str, Any]:
         """Return the report as plain data, without the results of single deals."""
         rows = [asdict(row) for row in self.rows]
         for row in rows:
-            del row["block_losses"]
-        return {"game": self.game, "options": self.options, "split": self.split, "rows": rows}
+            del row["blocks"]
+        about = {"game": self.game, "measure": self.measure, "options": self.options}
+        return about | {"split": self.split, "rows": rows}
 
     def save(self, folder: Path, name: str = "evaluation") -> None:
         """Write the report as `name`.json, .md and .txt."""
@@ -134,10 +145,11 @@ def evaluate(
     split: str = "dev",
     progress: bool = True,
 ) -> Report:
-    """Measure players by name, each alone among others of one kind.
+    """Measure players by name: each alone among others of one kind, or as a team against them.
 
     Args:
-        game: a game with one loser, or its id; its loss is counted as 1 whatever its `reward`.
+        game: a game with one loser or of teams, or its id; a loss is counted as 1 whatever the
+            game's `reward`.
         players: the agents.
         pairs: (player, others) for each row; by default all pairs of different names.
         num_deals: D; the first of the published list are played.
@@ -145,19 +157,19 @@ def evaluate(
         progress: show a progress bar.
 
     Raises:
-        ValueError: if the game is none with one loser, or there is no such list of deals.
+        ValueError: if the game is of neither kind, or there is no such list of deals.
     """
-    table = _loser_game(game)
+    table = _measured_game(game)
     chosen = [(a, b) for a in players for b in players if a != b] if pairs is None else list(pairs)
     rows = []
     with tqdm(total=len(chosen) * num_deals, unit="deal", disable=not progress) as bar:
         for player, others in chosen:
             bar.set_description(f"{player} among {others}")
-            lineup = [players[player], *[players[others]] * (table.num_players - 1)]
-            played = play_duplicates(table, lineup, deal_seeds(split, num_deals), bar.update)
+            seated = lineup(table, players[player], players[others])
+            played = play_duplicates(table, seated, deal_seeds(split, num_deals), bar.update)
             names = [shown_name(name, players[name]) for name in (player, others)]
-            rows.append(_row(names[0], names[1], played))
-    return Report(table.id, table.options, split, tuple(rows))
+            rows.append(_row(table, names[0], names[1], played))
+    return Report(table.id, _measure(table), table.options, split, tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -165,12 +177,12 @@ class Played:
     """What came of some deals in all rotations.
 
     Attributes:
-        losses: float64 [D, R, P], of the lineup's place (not of the seat).
+        scores: float64 [D, R, P], of the lineup's place (not of the seat).
         capped: bool [D, R].
         lengths: int64 [D, R], in decisions.
     """
 
-    losses: npt.NDArray[np.float64]
+    scores: npt.NDArray[np.float64]
     capped: npt.NDArray[np.bool_]
     lengths: npt.NDArray[np.int64]
 
@@ -194,37 +206,40 @@ def play_duplicates(
 ) -> Played:
     """Play every deal in all rotations: in rotation r, place k of the lineup sits at seat k + r.
 
+    There are as many rotations as seats, or as teams.
+
     Args:
         game: the game with its options.
         lineup: an agent for each place.
         seeds: of the deals, int64 [D].
         tick: is called with how many deals have been played since the last call.
     """
-    size = max(1, _MAX_TABLES // game.num_players)
+    size = max(1, _MAX_TABLES // _num_rotations(game))
     parts = []
     for start in range(0, len(seeds), size):
         part = seeds[start : start + size]
         parts.append(_play_part(game, lineup, part))
         tick(len(part))
     return Played(
-        np.concatenate([part.losses for part in parts]),
+        np.concatenate([part.scores for part in parts]),
         np.concatenate([part.capped for part in parts]),
         np.concatenate([part.lengths for part in parts]),
     )
 
 
 def _play_part(game: Game, lineup: Sequence[Agent], seeds: npt.NDArray[np.int64]) -> Played:
-    seats = np.arange(game.num_players)
-    place_at = (seats[None, :] - seats[:, None]) % game.num_players  # [R, P]: place at a seat
+    num_rotations = _num_rotations(game)
+    seats, rotations = np.arange(game.num_players), np.arange(num_rotations)
+    place_at = (seats[None, :] - rotations[:, None]) % game.num_players  # [R, P]: place at a seat
     places = np.tile(place_at, (len(seeds), 1))  # [B, P]
-    batch = Batch(game, len(places), np.repeat(seeds, game.num_players), autoreset=False)
+    batch = Batch(game, len(places), np.repeat(seeds, num_rotations), autoreset=False)
     batch.reset()
     capped = _play_out(batch, lineup, places)
-    losses = np.empty(places.shape)
-    np.put_along_axis(losses, places, -batch.episode_return.astype(np.float64), axis=1)
-    shape = (len(seeds), game.num_players)
+    scores = np.empty(places.shape)
+    np.put_along_axis(scores, places, batch.episode_return.astype(np.float64), axis=1)
+    shape = (len(seeds), num_rotations)
     return Played(
-        losses.reshape(*shape, game.num_players),
+        scores.reshape(*shape, game.num_players),
         capped.reshape(shape),
         batch.episode_length.reshape(shape).copy(),
     )
@@ -271,32 +286,49 @@ def with_interval(blocks: npt.NDArray[np.float64]) -> tuple[float, float, float]
     return float(blocks.mean()), float(low), float(high)
 
 
-def _row(player: str, others: str, played: Played) -> Row:
+def _row(game: Game, player: str, others: str, played: Played) -> Row:
     """Make the row of the lineup's first place."""
-    blocks = played.losses[:, :, 0].mean(axis=1)
-    rate, low, high = with_interval(blocks)
+    scores = played.scores[:, :, 0].mean(axis=1)
+    blocks = scores if game.num_teams else -scores
+    result, low, high = with_interval(blocks)
     return Row(
         player=player,
         others=others,
         deals=len(blocks),
         games=played.capped.size,
-        loss_rate=rate,
+        result=result,
         low=low,
         high=high,
-        fair=1 / played.losses.shape[2],
+        fair=0.0 if game.num_teams else 1 / game.num_players,
         capped_games=int(played.capped.sum()),
         mean_length=float(played.lengths.mean()),
-        block_losses=blocks,
+        blocks=blocks,
     )
 
 
-def _loser_game(game: str | Game) -> Game:
-    """Return the game with the loss counted as -1, and nothing for the others."""
+def _measured_game(game: str | Game) -> Game:
+    """Return the game; one with one loser with the loss counted as -1, and nothing for others."""
     given = load_game(game) if isinstance(game, str) else game
+    if given.num_teams:
+        return given
     allowed = {option.name: option.allowed for option in given.all_options(given.rules)}
     if "loser" not in allowed.get("reward", ()):
-        raise ValueError(f"{given!r} is no game with one loser")
+        raise ValueError(f"{given!r} is a game neither with one loser nor of teams")
     return load_game(given.id, **{**given.options, "reward": "loser"})
+
+
+def _measure(game: Game) -> str:
+    return "score" if game.num_teams else "loss rate"
+
+
+def _num_rotations(game: Game) -> int:
+    return game.num_teams or game.num_players
+
+
+def lineup(game: Game, player: Agent, others: Agent) -> list[Agent]:
+    """Return who sits where: the player alone, or in all places of its team."""
+    size = game.num_teams or game.num_players
+    return [player if place % size == 0 else others for place in range(game.num_players)]
 
 
 # ----------------------------------------------------------------------------------------------
@@ -312,8 +344,8 @@ def shown_name(name: str, agent: Agent) -> str:
 def _cells(row: Row) -> Sequence[str]:
     return (
         row.player,
-        f"{round(1 / row.fair) - 1} x {row.others}",
-        f"{row.loss_rate:.4f}",
+        f"{round(1 / row.fair) - 1} x {row.others}" if row.fair else row.others,
+        f"{row.result:.4f}",
         f"{row.low:.4f} to {row.high:.4f}",
         f"{row.fair:.4f}",
         f"{row.deals:,}",

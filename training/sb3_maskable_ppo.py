@@ -141,7 +141,7 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
     """
     torch.set_num_threads(1)
     torch.distributions.Distribution.set_default_validate_args(False)  # a tenth of the time
-    game = load_game(config.game, num_players=config.num_players, reward="zero_sum")
+    game = _training_game(config)
     has_begun = _claim_folder(config, out, resume)
     env = _make_env(config, game)
     model = _load_model(config, env, out) if has_begun else _new_model(config, env)
@@ -177,6 +177,14 @@ def snapshot(model: MaskablePPO, game: Game, seed: int, greedy: bool = False) ->
 
 # ----------------------------------------------------------------------------------------------
 # The parts of a run
+
+
+def _training_game(config: Config) -> Game:
+    """Return the game; where one player loses, the others gain, so that the values are centred."""
+    game = load_game(config.game, num_players=config.num_players)
+    if "reward" in game.options:
+        return load_game(game.id, **{**game.options, "reward": "zero_sum"})
+    return game
 
 
 def _make_env(config: Config, game: Game) -> SelfPlayVecEnv:
@@ -252,9 +260,12 @@ class SelfPlay(BaseCallback):
         measured = dict(zip(baselines, report.rows, strict=True))
         self._bar.update(model.num_timesteps - self._bar.n)
         self._bar.set_postfix(
-            {f"loss among {name}": f"{row.loss_rate:.3f}" for name, row in measured.items()}
+            {
+                f"{report.measure} among {name}": f"{row.result:.3f}"
+                for name, row in measured.items()
+            }
         )
-        self._curve.add(model.num_timesteps, measured)
+        self._curve.add(model.num_timesteps, report.measure, measured)
         _save_whole(model, self._out / "checkpoint.zip")
 
 
@@ -322,7 +333,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m training.sb3_maskable_ppo")
     parser.add_argument("game", help="a game's id, such as bred_ryg")
     parser.add_argument("--preset", choices=list(PRESETS), default="5min")
-    parser.add_argument("--num-players", type=int, default=Config.num_players)
+    parser.add_argument("--num-players", type=int, help="at the table; by default the game's own")
     parser.add_argument("--seed", type=int, default=Config.seed)
     parser.add_argument(
         "--device", help="of the network: cpu, cuda; by default as the preset has it"
@@ -333,7 +344,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
     given = parser.parse_args(arguments)
     game = full_id(given.game)
-    config = Config(game=game, num_players=given.num_players, seed=given.seed)
+    num_players = given.num_players or load_game(game).num_players
+    config = Config(game=game, num_players=num_players, seed=given.seed)
     config = replace(config, **PRESETS[given.preset])
     if given.device:
         config = replace(config, device=given.device)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 RULES_CONTRACT = (
     "TITLE",
     "DECK",
+    "NUM_TEAMS",
     "OPTIONS",
     "ACTIONS",
     "Row",
@@ -79,6 +80,7 @@ class Game:
         title: the game's name.
         options: the value of every rule option.
         num_players: P.
+        num_teams: how many teams play, whose seats alternate; 0 where each plays alone.
         num_actions: A, the number of action ids.
         observation_size: O, the number of entries of an observation.
         layout: what the entries of an observation mean.
@@ -95,6 +97,7 @@ class Game:
         self.title: str = rules.TITLE
         self.options: dict[str, Any] = resolve_options(self.all_options(rules), given)
         self.num_players: int = self.options["num_players"]
+        self.num_teams: int = rules.NUM_TEAMS
         self.actions: ActionLayout = rules.ACTIONS
         self.num_actions: int = self.actions.size
         self.layout = ObservationLayout(view.OBSERVATION, self.num_players)

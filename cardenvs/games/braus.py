@@ -33,6 +33,7 @@ from cardenvs.core.seats import (
 
 TITLE = "Bräus"
 DECK = Deck(ranks="6789TJQKA", suits="CDHS")
+NUM_TEAMS = 2
 MAX_PLAYERS = 6
 NUM_RANKS = len(DECK.ranks)
 NUM_CARDS = DECK.num_cards
@@ -139,7 +140,7 @@ write_actions = bit_writer(ACTIONS.size)
 @kernel
 def team_of(seat: int) -> int:
     """BZ-1.1. Seats sit alternately."""
-    return seat & 1
+    return seat % NUM_TEAMS
 
 
 # ----------------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ from cardenvs.core.seats import NO_SEAT, has_seat, left_of, next_seat_in, seat_m
 
 TITLE = "Bred Ryg"
 DECK = FRENCH_DECK
+NUM_TEAMS = 0
 MAX_PLAYERS = 6
 NUM_RANKS = len(DECK.ranks)
 NUM_SUITS = len(DECK.suits)

@@ -13,7 +13,7 @@ import agents
 import cardenvs
 from cardenvs.core.rng import table_seed
 from training import evaluate as evaluation
-from training.evaluate import Report, deal_seeds, evaluate, play_duplicates, with_interval
+from training.evaluate import Report, deal_seeds, evaluate, lineup, play_duplicates, with_interval
 
 TAKE = 52
 
@@ -47,9 +47,9 @@ def test_rotations_cover_all_seats(num_games: int) -> None:
     game = cardenvs.load_game("bred_ryg", num_players=4)
     deals = max(2, num_games // 20)
     played = play_duplicates(game, [rules()] * 4, deal_seeds("dev", deals))
-    assert played.losses.shape == (deals, 4, 4)
+    assert played.scores.shape == (deals, 4, 4)
     # Alike players play a deal alike, so in rotation r the loser's seat s is place s - r.
-    for by_rotation in played.losses:
+    for by_rotation in -played.scores:
         losing_seats = {(int(row.argmax()) + r) % 4 for r, row in enumerate(by_rotation)}
         assert len(losing_seats) == 1
         assert (by_rotation.sum(axis=0) == 1).all()
@@ -71,7 +71,7 @@ def test_parts_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "_MAX_TABLES", 6)
     parts = play_duplicates(game, [rules()] * 3, deal_seeds("dev", 5), ticks.append)
     assert ticks == [2, 2, 1]
-    assert (whole.losses == parts.losses).all()
+    assert (whole.scores == parts.scores).all()
     assert (whole.lengths == parts.lengths).all()
 
 
@@ -91,7 +91,7 @@ def test_lists_of_deals_are_apart_from_each_other_and_from_training() -> None:
 def test_equals_lose_their_fair_share_of_every_deal() -> None:
     report = evaluate("bred_ryg", {"rules": rules()}, [("rules", "rules")], 4, progress=False)
     row = report.row("rules (greedy)", "rules (greedy)")
-    assert [row.loss_rate, row.low, row.high] == pytest.approx([row.fair] * 3, abs=1e-12)
+    assert [row.result, row.low, row.high] == pytest.approx([row.fair] * 3, abs=1e-12)
     assert row.games == 12
 
 
@@ -99,7 +99,7 @@ def test_equals_lose_their_fair_share_of_every_deal() -> None:
 def test_capped_games_count_with_their_shares(on_cap: str, loss: float) -> None:
     game = cardenvs.load_game("bred_ryg", on_cap=on_cap, no_progress_limit=10)
     row = measured(game, "stubborn", "equal", deals=4).rows[0]
-    assert row.loss_rate == pytest.approx(loss)
+    assert row.result == pytest.approx(loss)
     assert row.capped_games == row.games == 12
     assert row.mean_length > 30
 
@@ -108,8 +108,8 @@ def test_the_better_player_loses_less(num_games: int) -> None:
     report = measured("bred_ryg", "random", "rules", deals=max(4, num_games // 4))
     strong = report.row("rules (greedy)", "random (sampled)")
     weak = report.row("random (sampled)", "rules (greedy)")
-    assert strong.loss_rate < strong.fair < weak.loss_rate
-    assert strong.low <= strong.loss_rate <= strong.high
+    assert strong.result < strong.fair < weak.result
+    assert strong.low <= strong.result <= strong.high
     with pytest.raises(KeyError, match="no row"):
         report.row("rules (greedy)", "rules (greedy)")
 
@@ -117,7 +117,33 @@ def test_the_better_player_loses_less(num_games: int) -> None:
 def test_the_reward_option_of_the_game_does_not_matter() -> None:
     game = cardenvs.load_game("bred_ryg", reward="zero_sum")
     ours, plain = (measured(which, "random", "rules", deals=2) for which in (game, "bred_ryg"))
-    assert [row.loss_rate for row in ours.rows] == [row.loss_rate for row in plain.rows]
+    assert [row.result for row in ours.rows] == [row.result for row in plain.rows]
+
+
+def test_teams_play_each_deal_in_both_places() -> None:
+    game = cardenvs.load_game("braus")
+    team = agents.make(game, "lowest")
+    seated = lineup(game, team, agents.make(game, "random", 1))
+    assert [agent is team for agent in seated] == [True, False, True, False]
+    played = play_duplicates(game, [team] * 4, deal_seeds("dev", 6))
+    assert played.scores.shape == (6, 2, 4)
+    assert (played.scores[:, :, 0] == played.scores[:, :, 2]).all()
+    assert (played.scores[:, :, 0] == -played.scores[:, :, 1]).all()
+    # Alike players play a deal alike, so what a team wins in one place it loses in the other.
+    assert (played.scores[:, 0] == -played.scores[:, 1]).all()
+    assert played.scores.any()
+
+
+def test_a_team_is_measured_by_its_points_a_deal() -> None:
+    game = cardenvs.load_game("braus")
+    players = {name: agents.make(game, name, 1) for name in ("lowest", "random")}
+    report = evaluate(game, players, num_deals=300, progress=False)
+    strong, weak = report.rows
+    assert report.measure == "score"
+    assert strong.fair == weak.fair == 0.0
+    assert strong.result > 0.0 > weak.result
+    assert strong.games == 600
+    assert report.markdown().startswith("| Team of")
 
 
 def test_the_same_call_gives_the_same_numbers() -> None:
@@ -149,7 +175,7 @@ def test_rows_of_the_same_deals_are_paired() -> None:
     report = measured("bred_ryg", "random", "rules", deals=4)
     weak, strong = report.rows
     difference, low, high = weak.minus(strong)
-    assert difference == pytest.approx(weak.loss_rate - strong.loss_rate)
+    assert difference == pytest.approx(weak.result - strong.result)
     assert low <= difference <= high
     assert weak.minus(weak) == (0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="4 and 2 deals"):
