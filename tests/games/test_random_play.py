@@ -1,4 +1,4 @@
-"""A million games of random players: who loses, by seat and by distance from the dealer."""
+"""A million games of random players: who loses, who wins, how long it takes."""
 
 from __future__ import annotations
 
@@ -64,3 +64,46 @@ def test_every_seat_loses_its_share(
         print(f"loss rate by distance from the dealer: {by_distance.round(5).tolist()}")
     assert by_seat.sum() == pytest.approx(1.0)
     assert np.allclose(by_seat, 1 / players, atol=0.002)
+
+
+def figures_of_braus(num_players: int, deals: int) -> tuple[float, float, float]:
+    """Return how often forehand wins, the decisions a deal, and how often it is six to none."""
+    batch = cardenvs.make_batch("braus-v0", NUM_TABLES, seed=0, num_players=num_players)
+    batch.reset()
+    dealer = dealers(batch)
+    deals_left = np.full(NUM_TABLES, deals // NUM_TABLES)
+    wins, decisions, jan = 0, 0, 0
+    while deals_left.any():
+        batch.step(batch.sample_actions())
+        ended = np.flatnonzero(batch.terminated & (deals_left > 0))
+        forehand = (dealer[ended] + 1) % num_players
+        strokes = batch.episode_return[ended, forehand]
+        wins += int((strokes > 0).sum())
+        jan += int((abs(strokes) == 2).sum())
+        decisions += int(batch.episode_length[ended].sum())
+        deals_left[ended] -= 1
+        dealer = np.where(batch.terminated, dealers(batch), dealer)
+    assert batch.skipped_episodes < deals / 1000
+    return wins / deals, decisions / deals, jan / deals
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("num_players", "wins", "decisions", "jan"), [(4, 0.469, 8.92, 0.072), (6, 0.468, 7.18, 0.057)]
+)
+def test_braus_reproduces_the_figures_of_other_engines(
+    num_players: int,
+    wins: float,
+    decisions: float,
+    jan: float,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    measured = figures_of_braus(num_players, 1_000_000)
+    with capsys.disabled():
+        print(
+            f"\nBräus, {num_players} players: forehand's team wins {measured[0]:.4f} of the deals,"
+        )
+        print(f"{measured[1]:.3f} decisions a deal, six to none in {measured[2]:.4f}")
+    assert measured[0] == pytest.approx(wins, abs=0.002)
+    assert measured[1] == pytest.approx(decisions, abs=0.01)
+    assert measured[2] == pytest.approx(jan, abs=0.001)
