@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 from collections import Counter
 from functools import partial
@@ -15,7 +16,8 @@ from typing import Any
 from tqdm import tqdm
 
 import cardenvs
-from cardenvs.core.state import State
+from cardenvs.core.kernel import snapshot
+from cardenvs.core.state import State, copy_rows
 from tests.oracles.cases import CASES, GameCase
 
 
@@ -27,7 +29,8 @@ def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
     given = case.random_deal(rng, options) if rng.random() < 0.4 else None
     state = game.new_initial_state(seed=rng.getrandbits(62), deal=given)
     first = state.to_deal() if given is None else given
-    oracle = case.oracle(options, first, lambda dealer: state.to_deal())
+    numbers = itertools.count(1)
+    oracle = case.oracle(options, first, lambda dealer: later_deal(state, next(numbers), dealer))
     stubbornness = rng.choice([0.0, 0.0, 0.5, 0.9]) if case.ends_soon(options) else 0.0
     nodes = 0
     while not oracle.over:
@@ -47,6 +50,15 @@ def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
         truncated=int(oracle.truncated),
         given=int(given is not None),
     )
+
+
+def later_deal(state: State, number: int, dealer: int) -> dict[str, Any]:
+    """Return a later deal of a match, also one that the state has passed without a decision."""
+    rows = copy_rows(state._rows)
+    rows["deal_number"], rows["dealer"] = number, dealer
+    state.game.kernels.deal(rows, 0)
+    deal: dict[str, Any] = state.game.view.deal_text(snapshot(rows, 0))
+    return deal
 
 
 def check_node(state: State, oracle: Any) -> None:
