@@ -149,22 +149,32 @@ def deal_evenly(
     """Deal the cards 0 .. num_cards - 1 to hands of one size, all ways equally likely.
 
     Each card goes to a free place, each of them equally likely. `ends` counts in its bytes the
-    free places of the first hand, of the first two, and so on. There are at most seven hands,
-    and an even number of cards, at most 62, that the number of hands divides.
+    free places of the first hand, of the first two, and so on; the numbers of the hands that the
+    cards go to are kept bit by bit, in three sets. There are at most seven hands, and an even
+    number of cards, at most 62, that the number of hands divides.
     """
     high = _HIGH & ((1 << 8 * num_hands) - 1)
     ends = 0
+    ones = twos = fours = 0
     for hand in range(num_hands):
-        hands[hand] = 0
         ends |= num_cards // num_hands * (hand + 1) << 8 * hand
     for card in range(0, num_cards, 2):
         place, next_place = random_pair_below(stream, num_cards - card)
         full = ((place * _ONES | _HIGH) - ends) & high  # the hands before that of the place
         ends -= (full ^ high) >> 7
-        hands[places_left_of(first, popcount(full), num_hands)] |= 1 << card
+        hand = popcount(full)
         full = ((next_place * _ONES | _HIGH) - ends) & high
         ends -= (full ^ high) >> 7
-        hands[places_left_of(first, popcount(full), num_hands)] |= 2 << card
+        next_hand = popcount(full)
+        ones |= (hand & 1 | (next_hand & 1) << 1) << card
+        twos |= (hand >> 1 & 1 | next_hand & 2) << card
+        fours |= (hand >> 2 | next_hand >> 2 << 1) << card
+    dealt = (1 << num_cards) - 1
+    for hand in range(num_hands):
+        cards = ones if hand & 1 else ~ones
+        cards &= twos if hand & 2 else ~twos
+        cards &= fours if hand & 4 else ~fours
+        hands[places_left_of(first, hand, num_hands)] = cards & dealt
 
 
 @kernel

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 import cardenvs
 from cardenvs.core.kernel import snapshot
-from cardenvs.core.state import State, copy_rows
+from cardenvs.core.state import State
 from tests.oracles.cases import CASES, GameCase
 
 
@@ -28,9 +28,9 @@ def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
     game = cardenvs.load_game(game_id, **options)
     given = case.random_deal(rng, options) if rng.random() < 0.4 else None
     state = game.new_initial_state(seed=rng.getrandbits(62), deal=given)
-    first = state.to_deal() if given is None else given
+    first = deal_of_match(state, 0, 0) if given is None else given
     numbers = itertools.count(1)
-    oracle = case.oracle(options, first, lambda dealer: later_deal(state, next(numbers), dealer))
+    oracle = case.oracle(options, first, lambda dealer: deal_of_match(state, next(numbers), dealer))
     stubbornness = rng.choice([0.0, 0.0, 0.5, 0.9]) if case.ends_soon(options) else 0.0
     nodes = 0
     while not oracle.over:
@@ -52,9 +52,13 @@ def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
     )
 
 
-def later_deal(state: State, number: int, dealer: int) -> dict[str, Any]:
-    """Return a later deal of a match, also one that the state has passed without a decision."""
-    rows = copy_rows(state._rows)
+def deal_of_match(state: State, number: int, dealer: int) -> dict[str, Any]:
+    """Return a deal of a match, also one that the state has passed without a decision.
+
+    The dealer of the first is drawn with its cards.
+    """
+    rows = state.game.blank_rows()
+    rows["seed"], rows["episode"] = state.stream
     rows["deal_number"], rows["dealer"] = number, dealer
     state.game.kernels.deal(rows, 0)
     deal: dict[str, Any] = state.game.view.deal_text(snapshot(rows, 0))
