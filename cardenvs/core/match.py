@@ -65,7 +65,7 @@ class MatchRow(CoreRow):
 @kernel
 def choose_first_dealer(state: MatchRow) -> None:
     """Draw the dealer of a match's first game."""
-    if state.games_played == 0:
+    if state.deal_number == 0:
         state.dealer = random_below(state.rng, state.num_players)
 
 
