@@ -6,7 +6,6 @@ are small and hearts are trumps unless a test says otherwise. Every node is aske
 """
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,24 +13,28 @@ import pytest
 
 import cardenvs
 from cardenvs import DealError, IllegalActionError, OptionError
+from tests.games.table import (
+    State,
+    active,
+    known,
+    legal,
+    new_game,
+    phase,
+    play,
+    play_in_both_modes,
+    play_out,
+)
 
 DECK = [rank + suit for suit in "CDHS" for rank in "23456789TJQKA"]
 QUEEN = "QC"
-ALL_PASS = "all pass"  # in `play`: everybody who is still asked to add passes
+ALL_PASS = "pass*"  # everybody who is still asked to add passes
 
 #: With hearts as trumps, no stock and seat 2 on lead, play goes round for ever: these six leads,
 #: none of which can be beaten, bring every card back to where it was.
 CYCLE_HANDS = ["TD", "3C 9D 9S", "KS QC"]
 CYCLE_LEADS = ["QC", "3C", "QC", "3C", "QC", "3C"]
 
-State = Any
-
-
-def new_game(num_players: int, **options: Any) -> Any:
-    """Load the game, asking every node unless the options say otherwise."""
-    return cardenvs.load_game(
-        "bred_ryg-v0", num_players=num_players, **({"skip_forced": False} | options)
-    )
+GAME = "bred_ryg-v0"
 
 
 def table(*hands: str, stock: str = "", leader: int | None = 0, **more: Any) -> State:
@@ -42,38 +45,7 @@ def table(*hands: str, stock: str = "", leader: int | None = 0, **more: Any) -> 
         deal["leader"] = leader
     if not stock and "exposed" not in deal:
         deal.setdefault("trump", "H")
-    return new_game(len(hands), **more).new_initial_state(deal=deal)
-
-
-def play(state: State, *texts: str) -> State:
-    """Play actions by their text; `ALL_PASS` stands for all passes up to the reply."""
-    for text in texts:
-        if text == ALL_PASS:
-            while phase(state) == "adding":
-                state.apply_action(state.string_to_action("pass"))
-        else:
-            state.apply_action(state.string_to_action(text))
-    return state
-
-
-def play_out(state: State, seed: int, watch: Callable[[State], None] | None = None) -> State:
-    """Play at random to the end of the episode; `watch` sees the state at every node."""
-    chooser = random.Random(seed)
-    while not state.is_terminal():
-        if watch is not None:
-            watch(state)
-        state.apply_action(chooser.choice(state.legal_actions()))
-    return state
-
-
-def legal(state: State) -> set[str]:
-    """Return the texts of the legal actions."""
-    return {state.action_to_string(action) for action in state.legal_actions()}
-
-
-def phase(state: State) -> str:
-    """Return the phase as all see it."""
-    return str(state.public()["phase"])
+    return new_game(GAME, num_players=len(hands), **more).new_initial_state(deal=deal)
 
 
 def roles(state: State) -> tuple[int, int]:
@@ -89,16 +61,6 @@ def attack(state: State) -> list[tuple[str, int]]:
 def waste(state: State) -> set[str]:
     """Return the waste pile."""
     return set(state.public()["waste"])
-
-
-def known(state: State) -> list[set[str]]:
-    """Return the cards that everybody knows to be in each hand."""
-    return [set(cards) for cards in state.public()["known"]]
-
-
-def active(state: State) -> list[bool]:
-    """Return who still takes part."""
-    return [bool(is_active) for is_active in state.public()["active"]]
 
 
 def replies(attack_card: str, hand: str, trump: str = "H") -> set[str]:
@@ -299,7 +261,7 @@ def test_br_t15_a_leader_whose_last_card_is_taken_is_out():
 @pytest.mark.parametrize("num_players", [2, 3, 4, 5, 6])
 def test_br_t16_the_exposed_card_is_drawn_last_and_known(num_players):
     """BR-2.3, BR-7.1: at the bottom it is the last card drawn, and all know who drew it."""
-    state = new_game(num_players).new_initial_state(seed=16)
+    state = new_game(GAME, num_players=num_players).new_initial_state(seed=16)
     exposed, chooser = state.public()["exposed"], random.Random(16)
     while state.stock():
         assert state.stock()[-1] == exposed
@@ -320,14 +282,14 @@ def test_br_t17_no_card_is_lost_and_the_queen_stays_in_play(num_players, seed):
             assert sorted([*cards, *waste(state)]) == sorted(DECK)
             assert cards.count(QUEEN) == 1
 
-    play_out(new_game(num_players).new_initial_state(seed=seed), seed, watch)
+    play_out(new_game(GAME, num_players=num_players).new_initial_state(seed=seed), seed, watch)
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("seed", range(5))
 def test_br_t17_the_loser_is_left_with_the_queen(num_players, seed):
     """BR-6.1: the one player with cards at the end holds her (also when the cap names him)."""
-    state = play_out(new_game(num_players).new_initial_state(seed=seed), seed)
+    state = play_out(new_game(GAME, num_players=num_players).new_initial_state(seed=seed), seed)
     (holder,) = [seat for seat, hand in enumerate(state.hands()) if QUEEN in hand]
     assert list(state.returns()) == [-float(seat == holder) for seat in range(num_players)]
 
@@ -338,7 +300,7 @@ def test_br_t17_the_loser_is_left_with_the_queen(num_players, seed):
 @pytest.mark.parametrize("num_players", [2, 3, 4, 5, 6])
 def test_br_1_1_two_to_six_players(num_players):
     """BR-1.1: a hand and a score for each of them."""
-    state = new_game(num_players).new_initial_state(seed=1)
+    state = new_game(GAME, num_players=num_players).new_initial_state(seed=1)
     assert len(state.hands()) == len(state.returns()) == num_players
 
 
@@ -387,7 +349,7 @@ def test_br_1_4_the_ten_ranks_below_the_jack():
 @pytest.mark.parametrize("num_players", [2, 3, 4, 5, 6])
 def test_br_2_1_four_cards_each_and_the_rest_is_stock(num_players):
     """BR-2.1: all 52 cards are dealt out or in the stock, nobody knows a card of another."""
-    state = new_game(num_players).new_initial_state(seed=2)
+    state = new_game(GAME, num_players=num_players).new_initial_state(seed=2)
     assert state.public()["hand_sizes"] == [4] * num_players
     assert state.public()["stock_size"] == len(state.stock()) == 52 - 4 * num_players
     assert sorted([*set().union(*state.hands()), *state.stock()]) == sorted(DECK)
@@ -398,7 +360,7 @@ def test_br_2_1_four_cards_each_and_the_rest_is_stock(num_players):
 @pytest.mark.parametrize("exposed_card", ["bottom", "in_place"])
 def test_br_2_2_the_exposed_card_names_trumps(exposed_card):
     """BR-2.2: its suit is trumps, and it lies in the stock at its public depth."""
-    game = new_game(3, exposed_card=exposed_card)
+    game = new_game(GAME, num_players=3, exposed_card=exposed_card)
     for seed in range(20):
         state = game.new_initial_state(seed=seed)
         public = state.public()
@@ -409,14 +371,14 @@ def test_br_2_2_the_exposed_card_names_trumps(exposed_card):
 
 def test_br_2_2_the_cut_leaves_a_card_above_and_below():
     """BR-2.2, BR-2.3: in place, the depth takes every value from 1 to S - 2 (S = 28)."""
-    game = new_game(6, exposed_card="in_place")
+    game = new_game(GAME, num_players=6, exposed_card="in_place")
     states = [game.new_initial_state(seed=seed) for seed in range(600)]
     assert {state.public()["exposed_depth"] for state in states} == set(range(1, 27))
 
 
 def test_br_2_3_at_the_bottom_all_other_cards_lie_above():
     """BR-2.3: by default the exposed card is the last of the stock."""
-    state = new_game(3).new_initial_state(seed=3)
+    state = new_game(GAME, num_players=3).new_initial_state(seed=3)
     assert state.stock()[-1] == state.public()["exposed"]
     assert state.public()["exposed_depth"] == 39
 
@@ -436,7 +398,7 @@ def test_br_2_3_in_place_it_is_drawn_in_its_turn():
 @pytest.mark.parametrize("num_players", [2, 3, 6])
 def test_br_2_4_the_player_left_of_the_dealer_leads(num_players):
     """BR-2.4: whoever deals; and over many seeds everybody is first dealer (BR-6.6)."""
-    game = new_game(num_players)
+    game = new_game(GAME, num_players=num_players)
     states = [game.new_initial_state(seed=seed) for seed in range(60)]
     dealers = [state.public()["dealer"] for state in states]
     assert [state.current_player for state in states] == [(d + 1) % num_players for d in dealers]
@@ -938,7 +900,7 @@ def test_br_6_6_the_deal_passes_to_the_left(num_players):
         if (phase(state), state.public()["tricks"]) == ("lead", 0):
             starts[state.public()["games_played"]] = (state.public()["dealer"], roles(state)[0])
 
-    state = new_game(num_players, num_games=7).new_initial_state(seed=5)
+    state = new_game(GAME, num_players=num_players, num_games=7).new_initial_state(seed=5)
     first = state.public()["dealer"]
     play_out(state, 5, watch)
     dealers = [(first + game_index) % num_players for game_index in range(7)]
@@ -950,7 +912,7 @@ def test_br_6_6_the_deal_passes_to_the_left(num_players):
 
 def test_br_6_6_the_scores_of_a_match_are_added_up():
     """BR-6.6: six games, six losses, all whole numbers with the default options."""
-    state = play_out(new_game(3, num_games=6).new_initial_state(seed=6), 6)
+    state = play_out(new_game(GAME, num_players=3, num_games=6).new_initial_state(seed=6), 6)
     assert state.public()["games_played"] == 6
     assert state.returns().sum() == -6
     assert all(float(score).is_integer() for score in state.returns())
@@ -1042,17 +1004,7 @@ def test_br_7_4_by_default_only_decisions_are_asked():
 @pytest.mark.parametrize("seed", range(5))
 def test_br_7_4_both_modes_play_the_same_game(seed):
     """BR-7.4: the decisions of a game with all nodes lead to the same end without forced ones."""
-    decisions: list[tuple[int, str]] = []
-    full, chooser = new_game(4).new_initial_state(seed=seed), random.Random(seed)
-    while not full.is_terminal():
-        action = chooser.choice(full.legal_actions())
-        if len(full.legal_actions()) > 1:
-            decisions.append((full.current_player, full.action_to_string(action)))
-        full.apply_action(action)
-    short = new_game(4, skip_forced=True).new_initial_state(seed=seed)
-    for seat, text in decisions:
-        assert short.current_player == seat
-        play(short, text)
+    full, short = play_in_both_modes(GAME, seed, num_players=4)
     assert short.is_terminal()
     assert (short.hands(), short.public()) == (full.hands(), full.public())
 
@@ -1132,7 +1084,7 @@ def test_br_8_1_nobody_tops_up_before_the_first_lead():
 def test_br_8_1_a_deal_without_a_stock():
     """BR-8.1: leaving it away and leaving it empty mean the same."""
     deal = {"hands": ["2C 3C", "4C 5C"], "trump": "H"}
-    state = new_game(2).new_initial_state(deal=deal)
+    state = new_game(GAME, num_players=2).new_initial_state(deal=deal)
     assert (state.stock(), state.public()["stock_size"]) == ([], 0)
 
 
@@ -1155,7 +1107,7 @@ def test_br_8_1_the_stock_is_drawn_as_it_was_given():
 @pytest.mark.parametrize("seed", range(3))
 def test_br_8_1_to_deal_gives_the_start_of_the_game(exposed_card, seed):
     """BR-8.1: taken in mid-game, it lays out the first position again."""
-    game = new_game(4, exposed_card=exposed_card)
+    game = new_game(GAME, num_players=4, exposed_card=exposed_card)
     state = game.new_initial_state(seed=seed)
     hands, stock, public = state.hands(), state.stock(), state.public()
     play(state, state.action_to_string(state.legal_actions()[0]), ALL_PASS, "take")
@@ -1173,7 +1125,7 @@ def test_br_8_1_to_deal_gives_the_start_of_the_game(exposed_card, seed):
 )
 def test_br_8_1_to_deal_keeps_what_a_fixed_deal_said(deal):
     """BR-8.1: trumps without an exposed card, and an exposed card that is in no stock."""
-    game = new_game(2)
+    game = new_game(GAME, num_players=2)
     state = game.new_initial_state(deal=deal)
     again = game.new_initial_state(deal=state.to_deal())
     assert (again.hands(), again.public()) == (state.hands(), state.public())
@@ -1226,13 +1178,15 @@ def test_br_8_2_a_deal_is_refused(reason):
     """BR-8.2: with an error that says what is wrong."""
     deal, complaint = REFUSED_DEALS[reason]
     with pytest.raises(DealError, match=complaint):
-        new_game(3).new_initial_state(deal={"stock": ""} | deal)
+        new_game(GAME, num_players=3).new_initial_state(deal={"stock": ""} | deal)
 
 
 def test_br_8_2_the_error_names_both_numbers_of_hands():
     """BR-8.2: those given and those wanted."""
     with pytest.raises(DealError) as error:
-        new_game(6).new_initial_state(deal={"hands": ["2C", "3C"], "stock": "", "trump": "H"})
+        new_game(GAME, num_players=6).new_initial_state(
+            deal={"hands": ["2C", "3C"], "stock": "", "trump": "H"}
+        )
     assert "6" in str(error.value)
     assert "2" in str(error.value)
 
@@ -1335,5 +1289,5 @@ def test_an_unknown_option_is_refused():
 )
 def test_the_ends_of_a_range_are_accepted(option, value):
     """Matches and limits go from 1 to 120."""
-    state = new_game(3, **{option: value}).new_initial_state(seed=1)
+    state = new_game(GAME, num_players=3, **{option: value}).new_initial_state(seed=1)
     assert not state.is_terminal()
