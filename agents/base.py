@@ -5,7 +5,7 @@ Letters of shapes: N positions, O observation size, A actions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cardenvs.core.checks import check_seed
-from cardenvs.core.kernel import entry_point
+from cardenvs.core.kernel import entry_point, kernel
+from cardenvs.core.layout import ObservationLayout, Piece
 from cardenvs.core.rng import Stream, combine
 
 #: What an agent does with its estimates: the best action, or one at random.
@@ -91,6 +92,20 @@ def as_positions(
     observations = np.ascontiguousarray(observation, np.int8)
     masks = np.ascontiguousarray(action_mask, np.int8)
     return np.atleast_2d(observations), np.atleast_2d(masks)
+
+
+def player_counter(pieces: Sequence[Piece]) -> Callable[[npt.NDArray[np.int8]], int]:
+    """Make the kernel (observation int8 [O]) -> the number of players, told by its length."""
+    one, two = (ObservationLayout(pieces, count).size for count in (1, 2))
+    player_size = two - one
+    table_size = one - player_size
+
+    @kernel
+    def num_players(observation: npt.NDArray[np.int8]) -> int:
+        count: int = (observation.shape[0] - table_size) // player_size
+        return count
+
+    return num_players
 
 
 @cache

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.base import GREEDY, KernelAgent
+from agents.base import GREEDY, KernelAgent, player_counter
 from cardenvs.core.cards import has_card, lowest_card
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import bit_reader, kernel
-from cardenvs.core.layout import ObservationLayout
 from cardenvs.core.rng import Stream
 from cardenvs.core.rows import CardMask, Mask, Observation
-from cardenvs.core.seats import read_seat
 from cardenvs.games.braus import NUM_CARDS, NUM_LIVE, PASS, SEVENS, team_of
 from cardenvs.games.braus_view import (
     CARD_OF,
@@ -33,10 +31,19 @@ from cardenvs.games.braus_view import (
     strength_bit,
 )
 
-FOUR_PLAYERS = 4
-SIZE_FOR_FOUR = ObservationLayout(OBSERVATION, FOUR_PLAYERS).size
-
+num_players_of = player_counter(OBSERVATION)
 read_legal_cards = bit_reader(NUM_CARDS)
+
+
+@kernel
+def act_lowest(observation: Observation, mask: Mask, rng: Stream) -> int:
+    """Play the weakest legal card, sevens first; pass only if there is none."""
+    legal = read_legal_cards(mask, 0)
+    if legal == 0:
+        return PASS
+    if legal & SEVENS:
+        return lowest_card(legal & SEVENS)
+    return weakest(live_cards(legal))
 
 
 @kernel
@@ -46,19 +53,14 @@ def act(observation: Observation, mask: Mask, rng: Stream) -> int:
     Hints that cost strokes against the control are left out: leading 9C while matadors are out
     (H1), and following high with sevens in hand (H2).
     """
-    legal = read_legal_cards(mask, 0)
-    if legal == 0:
-        return PASS
-    if legal & SEVENS:
-        return lowest_card(legal & SEVENS)
-    num_players = FOUR_PLAYERS if observation.shape[0] == SIZE_FOR_FOUR else FOUR_PLAYERS + 2
+    num_players = num_players_of(observation)
     at = OFFSETS[num_players]
-    choices = live_cards(legal)
-    leader = read_seat(observation, at[LEADER], num_players)
-    if leader == 0:
-        sure = choices & ~below_highest(threats(observation, at, num_players))
-        choices = sure if sure else choices
-    return weakest(choices)
+    legal = read_legal_cards(mask, 0)
+    if observation[at[LEADER]] and legal & SEVENS == 0:
+        sure = live_cards(legal) & ~below_highest(threats(observation, at, num_players))
+        if sure:
+            return weakest(sure)
+    return act_lowest(observation, mask, rng)
 
 
 @kernel
@@ -97,17 +99,6 @@ def below_highest(live: int) -> int:
     while live >> strength:
         strength += 1
     return (1 << strength) - 1
-
-
-@kernel
-def act_lowest(observation: Observation, mask: Mask, rng: Stream) -> int:
-    """Play the weakest legal card, sevens first; pass only if there is none."""
-    legal = read_legal_cards(mask, 0)
-    if legal == 0:
-        return PASS
-    if legal & SEVENS:
-        return lowest_card(legal & SEVENS)
-    return weakest(live_cards(legal))
 
 
 def make_rules(game: Game, seed: int | None = None) -> KernelAgent:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.base import GREEDY, KernelAgent
+from agents.base import GREEDY, KernelAgent, player_counter
 from cardenvs.core.cards import card_mask, has_card, lowest_card, without_lowest
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import bit_reader, kernel, lowest_bit
-from cardenvs.core.layout import ObservationLayout
 from cardenvs.core.rng import Stream
 from cardenvs.core.rows import CardMask, Mask, Observation
 from cardenvs.games.bred_ryg import (
@@ -44,17 +43,14 @@ from cardenvs.games.bred_ryg_view import (
 
 JACK = DECK.ranks.index("J")
 
-#: Entries of an observation for each further player, and those there are for none.
-PLAYER_SIZE = ObservationLayout(OBSERVATION, 2).size - ObservationLayout(OBSERVATION, 1).size
-TABLE_SIZE = ObservationLayout(OBSERVATION, 1).size - PLAYER_SIZE
-
+num_players_of = player_counter(OBSERVATION)
 read_legal_cards = bit_reader(NUM_CARDS)
 
 
 @kernel
 def act(observation: Observation, mask: Mask, rng: Stream) -> int:
     """Play by the hints; the random stream is not used."""
-    at = OFFSETS[(observation.shape[0] - TABLE_SIZE) // PLAYER_SIZE]
+    at = OFFSETS[num_players_of(observation)]
     phase = lowest_bit(read_phases(observation, at[PHASE]))
     trump = lowest_bit(read_suits(observation, at[TRUMP]))
     is_endgame = observation[at[STOCK_SIZE]] == 0

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m training.priority_search")
     parser.add_argument("game", help="a game's id, such as braus")
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=8_000)
     parser.add_argument("--deals", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0, help="of the search")
     given = parser.parse_args(arguments)
