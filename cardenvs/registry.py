@@ -111,3 +111,4 @@ def _register(name: str, version: int = 0) -> None:
 
 _register("braus")
 _register("bred_ryg")
+_register("brede_mette")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cardenvs.core.kernel import kernel, lowest_bit, popcount
-from cardenvs.core.rng import Stream, random_pair_below
+from cardenvs.core.rng import Stream, random_pair_below, shuffle
 from cardenvs.core.seats import places_left_of
 
 _widened: Any = np.int64
@@ -132,6 +132,14 @@ def without_lowest(cards: int) -> int:
 
 
 @kernel
+def nth_card(cards: int, index: int) -> int:
+    """The card at a place of a set that has so many, counted from 0 for the lowest."""
+    for _ in range(index):
+        cards = without_lowest(cards)
+    return lowest_card(cards)
+
+
+@kernel
 def cards_above(card: int) -> int:
     """All ids higher than a card's; all ids at all for NO_CARD."""
     return ~((2 << card) - 1) if card >= 0 else -1
@@ -175,6 +183,18 @@ def deal_evenly(
         cards &= twos if hand & 2 else ~twos
         cards &= fours if hand & 4 else ~fours
         hands[places_left_of(first, hand, num_hands)] = cards & dealt
+
+
+@kernel
+def shuffle_set(out: npt.NDArray[np.int8], cards: int, stream: Stream) -> int:
+    """Write the cards of a set in random order; return how many they are."""
+    count = 0
+    while cards:
+        out[count] = lowest_card(cards)
+        cards = without_lowest(cards)
+        count += 1
+    shuffle(out, count, stream)
+    return count
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardenvs.core.cards import Deck, set_of
+from cardenvs.core.cards import NO_CARD, Deck, set_of
 from cardenvs.core.errors import DealError
 
 
@@ -70,6 +70,26 @@ class DealReader:
         if not isinstance(text, str) or len(text) != 1 or text not in self._deck.suits:
             raise DealError(f"{name} is one of {' '.join(self._deck.suits)}, not {text!r}")
         return self._deck.suits.index(text)
+
+    def trump(self, exposed: int) -> int:
+        """Return the trump suit: that of the exposed card, or as given if there is none."""
+        trump = self.suit("trump", self._deck.suit(exposed) if exposed != NO_CARD else None)
+        if trump is None:
+            raise DealError("with an empty stock and no 'exposed', 'trump' must be given")
+        if exposed != NO_CARD and trump != self._deck.suit(exposed):
+            raise DealError(
+                f"trump={self._deck.suits[trump]!r} contradicts the exposed card "
+                f"{self._deck.text(exposed)}"
+            )
+        return trump
+
+    def leader(self, dealer: int, hands: list[int]) -> int:
+        """Return the seat that leads, by default the next one after the dealer with cards."""
+        seats = [(dealer + place) % len(hands) for place in range(1, len(hands) + 1)]
+        leader = self.seat("leader", next(seat for seat in seats if hands[seat]))
+        if not hands[leader]:
+            raise DealError(f"the leader, seat {leader}, holds no card")
+        return leader
 
     def numbers(self, name: str, count: int, allowed: range) -> list[int]:
         """Return some whole numbers, all 0 if not given."""

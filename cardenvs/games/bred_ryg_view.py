@@ -15,6 +15,7 @@ from cardenvs.core.cards import (
     each_card,
     has_card,
     lowest_card,
+    shuffle_set,
     without_lowest,
 )
 from cardenvs.core.deals import DealReader
@@ -31,7 +32,7 @@ from cardenvs.core.kernel import (
 )
 from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
 from cardenvs.core.match import GAME, MAX_GAMES
-from cardenvs.core.rng import Stream, random_word, shuffle
+from cardenvs.core.rng import Stream, random_word
 from cardenvs.core.rows import Observation
 from cardenvs.core.seats import (
     NO_SEAT,
@@ -418,13 +419,7 @@ def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: A
         seen |= state.hands[seat]
     if state.exposed_index >= 0:
         seen |= card_mask(state.exposed)
-    unknown = ALL_CARDS & ~seen
-    num_unknown = 0
-    while unknown:
-        state.stock[num_unknown] = lowest_card(unknown)
-        unknown = without_lowest(unknown)
-        num_unknown += 1
-    shuffle(state.stock, num_unknown, rng)
+    num_unknown = shuffle_set(state.stock, ALL_CARDS & ~seen, rng)
     for seat in range(1, state.num_players):
         size = card_at(observation, at[HAND_SIZE] + seat)
         while popcount(state.hands[seat]) < size:
@@ -452,10 +447,7 @@ def read_deal(deal: Any, row: Row) -> None:
     row.dealer = reader.seat("dealer", 0)
     if sum(hand != 0 for hand in hands) < 2:
         raise DealError("at least two seats must hold cards")
-    left_of_dealer = [(row.dealer + place) % len(hands) for place in range(1, len(hands) + 1)]
-    row.leader = reader.seat("leader", next(seat for seat in left_of_dealer if hands[seat]))
-    if not hands[int(row.leader)]:
-        raise DealError(f"the leader, seat {row.leader}, holds no card")
+    row.leader = reader.leader(int(row.dealer), hands)
     row.hands[: len(hands)] = hands
     row.stock_size = len(stock)
     row.stock[: len(stock)] = stock[::-1]
@@ -470,14 +462,7 @@ def _read_exposed(reader: DealReader, row: Row, hands: list[int], stock: list[in
             f"exposed={DECK.text(row.exposed)!r}: with exposed_card='bottom' it is the last "
             f"card of the stock, {DECK.text(stock[-1])}"
         )
-    trump = reader.suit("trump", DECK.suit(row.exposed) if row.exposed >= 0 else None)
-    if trump is None:
-        raise DealError("with an empty stock and no 'exposed', 'trump' must be given")
-    row.trump = trump
-    if row.exposed >= 0 and row.trump != DECK.suit(row.exposed):
-        raise DealError(
-            f"trump={DECK.suits[trump]!r} contradicts the exposed card {DECK.text(row.exposed)}"
-        )
+    row.trump = reader.trump(int(row.exposed))
     is_in_stock = int(row.exposed) in stock
     row.exposed_index = len(stock) - 1 - stock.index(int(row.exposed)) if is_in_stock else -1
     for seat, hand in enumerate(hands):

@@ -13,6 +13,7 @@ from typing import Any
 from cardenvs.core.cards import FRENCH_DECK, Deck
 from tests.oracles.braus import BrausOracle
 from tests.oracles.bred_ryg import BredRygOracle
+from tests.oracles.brede_mette import BredeMetteOracle
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class GameCase:
         random_deal: draws a position to start from, given the options.
         stubborn: words of actions that a player who wants the game not to end prefers.
         ends_soon: whether a game of stubborn players is short all the same, given the options.
+        is_possible: where the rules page keeps less than all that events tell: whether the hands of
+            all seats are possible for a seat, given (options, public facts, seat, hands).
     """
 
     oracle: Callable[..., Any]
@@ -32,6 +35,7 @@ class GameCase:
     random_deal: Callable[[random.Random, dict[str, Any]], dict[str, Any]]
     stubborn: tuple[str, ...] = ()
     ends_soon: Callable[[dict[str, Any]], bool] = lambda options: False
+    is_possible: Callable[..., bool] | None = None
 
 
 def bred_ryg_options(rng: random.Random) -> dict[str, Any]:
@@ -107,6 +111,65 @@ def braus_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]:
     return deal
 
 
+def brede_mette_options(rng: random.Random) -> dict[str, Any]:
+    """Draw options, all values of each."""
+    return {
+        "num_players": rng.randint(2, 6),
+        "queen": rng.choice(["QD", "QH"]),
+        "pickup": rng.choice(["only_if_unable", "only_if_unable", "free"]),
+        "pickup_scope": rng.choice(["all_table", "unbeaten"]),
+        "pass_direction": rng.choice(["back", "forward"]),
+        "exchange": rng.random() < 0.7,
+        "reward": rng.choice(["loser", "zero_sum"]),
+        "num_games": rng.choice([1, 1, 1, 2, 3]),
+        "no_progress_limit": rng.choice([1, 2, 3, 5, 12, 100, 100]),
+        "on_cap": rng.choice(["queen_holder", "share", "draw"]),
+        "skip_forced": rng.random() < 0.7,
+    }
+
+
+def brede_mette_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]:
+    """Draw a position: hands of any sizes, some cards left out, sometimes no stock."""
+    cards = [FRENCH_DECK.text(card) for card in range(52)]
+    rng.shuffle(cards)
+    players = options["num_players"]
+    has_stock = rng.random() < 0.6
+    allowed = [1, 2, 3, 3, 5, 8] if has_stock else [0, 1, 2, 3, 4, 6, 8]
+    sizes = [rng.choice(allowed) for _ in range(players)]
+    for seat in rng.sample(range(players), 2):
+        sizes[seat] = max(1, sizes[seat])
+    hands = [" ".join(cards.pop() for _ in range(size)) for size in sizes]
+    deal: dict[str, Any] = {"dealer": rng.randrange(players), "hands": hands}
+    if has_stock:
+        count = min(rng.choice([1, 3, 10, 52]), len(cards))
+        deal["stock"] = " ".join(cards.pop() for _ in range(count))
+    else:
+        deal.update(_exposed_elsewhere(rng, hands, cards))
+    if rng.random() < 0.5:
+        deal["leader"] = rng.choice([seat for seat in range(players) if sizes[seat]])
+    return deal
+
+
+def brede_mette_is_possible(
+    options: dict[str, Any], public: dict[str, Any], seat: int, hands: list[set[str]]
+) -> bool:
+    """BM-7.4: whether the proofs allow some hands, as far as the seat does not see them."""
+
+    def beats(card: str, attack: str) -> bool:
+        if options["queen"] in (card, attack):
+            return False
+        is_higher = FRENCH_DECK.ranks.index(card[0]) > FRENCH_DECK.ranks.index(attack[0])
+        return is_higher if card[1] == attack[1] else card[1] == public["trump"]
+
+    return not any(
+        card[0] in public["no_rank"][other]
+        or any(beats(card, attack) for attack in public["no_beaters"][other])
+        for other, hand in enumerate(hands)
+        for card in hand - public["known"][other]
+        if other != seat
+    )
+
+
 CASES = {
     "braus-v0": GameCase(
         oracle=BrausOracle,
@@ -119,5 +182,13 @@ CASES = {
         random_deal=bred_ryg_deal,
         stubborn=("take", "pass"),
         ends_soon=lambda options: options["no_progress_limit"] <= 12,
+    ),
+    "brede_mette-v0": GameCase(
+        oracle=BredeMetteOracle,
+        random_options=brede_mette_options,
+        random_deal=brede_mette_deal,
+        stubborn=("take", "stop"),
+        ends_soon=lambda options: options["no_progress_limit"] <= 12,
+        is_possible=brede_mette_is_possible,
     ),
 }

@@ -1,0 +1,776 @@
+"""The rules of Brede Mette. Numbers such as BM-5.3 are those of docs/games/brede_mette.md."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from cardenvs.core.cards import (
+    FRENCH_DECK,
+    NO_CARD,
+    card_at,
+    card_mask,
+    cards_above,
+    has_card,
+    lowest_card,
+    without_lowest,
+)
+from cardenvs.core.kernel import bit_writer, kernel, lowest_bit, popcount
+from cardenvs.core.layout import ActionLayout, ActionRange
+from cardenvs.core.match import (
+    LOSER_GAME_OPTIONS,
+    MatchRow,
+    book_game,
+    choose_first_dealer,
+    match_bounds,
+    match_goes_on,
+    match_units,
+    pass_the_deal_left,
+    write_match_returns,
+)
+from cardenvs.core.options import Option
+from cardenvs.core.rng import shuffle
+from cardenvs.core.rows import (
+    CardList,
+    CardMask,
+    CardSets,
+    Ints,
+    Mask,
+    card_list,
+    per_seat,
+    row_dtype,
+    scalar,
+    seats,
+    words,
+)
+from cardenvs.core.rows import seat as seat_field
+from cardenvs.core.seats import NO_SEAT, has_seat, left_of, next_seat_in, seat_mask
+
+TITLE = "Brede Mette"
+DECK = FRENCH_DECK
+NUM_TEAMS = 0
+MAX_PLAYERS = 6
+NUM_RANKS = len(DECK.ranks)
+NUM_SUITS = len(DECK.suits)
+NUM_CARDS = DECK.num_cards
+ALL_CARDS = DECK.all_cards
+
+#: BM-1. The red queen, by the option `queen`: she may be led, added and passed, and nothing beats
+#: her; nor does she beat.
+RED_QUEENS = np.array([DECK.card("QD"), DECK.card("QH")], np.int64)
+
+#: BM-3. Hands draw back to this many cards at once.
+HAND_FLOOR = 3
+#: BM-6.3. No game is longer than this.
+MAX_TURNS = 1000
+
+#: Actions after the 52 cards that are led and added. Those of two cards are in blocks of 52, a
+#: block for each suit of the attack card.
+PASS = NUM_CARDS
+BEAT = PASS + NUM_CARDS
+EXCHANGE = BEAT + NUM_SUITS * NUM_CARDS
+STOP_OR_DONE = EXCHANGE + NUM_SUITS * NUM_CARDS
+TAKE = STOP_OR_DONE + 1
+
+ACTIONS = ActionLayout(
+    ActionRange("card", NUM_CARDS, "the card: `lead`, or `add` to the attack"),
+    ActionRange("pass", NUM_CARDS, "the card with which the pile is handed back"),
+    ActionRange("beat", NUM_SUITS * NUM_CARDS, "52 * suit of the attack card + the beater"),
+    ActionRange("exchange", NUM_SUITS * NUM_CARDS, "52 * suit of the attack card + the new beater"),
+    ActionRange("stop_or_done", 1, "`stop` while adding, `done` once all is beaten"),
+    ActionRange("take", 1, "`take` the pile"),
+)
+
+OPTIONS = (
+    Option("num_players", 3, range(2, MAX_PLAYERS + 1), "players at the table"),
+    Option("queen", "QD", ("QD", "QH"), "the red queen (BM-1)"),
+    Option("pickup", "only_if_unable", ("only_if_unable", "free"), "who may take (BM-5.6)"),
+    Option("pickup_scope", "all_table", ("all_table", "unbeaten"), "what is taken (BM-5.6)"),
+    Option("pass_direction", "back", ("back", "forward"), "who gets a pile passed on (BM-5.3)"),
+    Option("exchange", True, (False, True), "whether beaters may be exchanged (BM-5.4)"),
+    *LOSER_GAME_OPTIONS,
+)
+
+
+class Phase(IntEnum):
+    """Whose turn it is to do what."""
+
+    LEAD = 0
+    LEADER_ADDS = 1
+    OTHERS_ADD = 2
+    RESPOND = 3
+    OVER = 4
+
+
+LEAD = int(Phase.LEAD)
+LEADER_ADDS = int(Phase.LEADER_ADDS)
+OTHERS_ADD = int(Phase.OTHERS_ADD)
+RESPOND = int(Phase.RESPOND)
+OVER = int(Phase.OVER)
+
+
+class Row(MatchRow):
+    """A table of Brede Mette."""
+
+    # options
+    queen: int = scalar()
+    pickup: int = scalar()
+    pickup_scope: int = scalar()
+    pass_direction: int = scalar()
+    exchange: int = scalar()
+    # the game
+    phase: int = scalar()
+    trump: int = scalar()
+    upcard: int = scalar()  # NO_CARD if the deal has none
+    leader: int = seat_field()
+    attacker: int = seat_field()
+    defender: int = seat_field()
+    active: int = seats()
+    waste: int = scalar()
+    hands: CardSets = per_seat(MAX_PLAYERS)
+    known: CardSets = per_seat(MAX_PLAYERS)  # cards that all know to be in a hand
+    no_ranks: Ints = per_seat(MAX_PLAYERS)  # ranks that a hand is proved to lack
+    no_beaters: CardSets = per_seat(MAX_PLAYERS)  # cards that a hand is proved not to beat
+    stock_size: int = scalar()
+    # the turn
+    attack_rank: int = scalar()
+    attack: int = scalar()  # the attack cards
+    beaten: int = scalar()  # the attack cards on which a beater lies
+    added: int = seats(NUM_SUITS)  # for each seat the suits of the rank led that it put down
+    barred: int = scalar()  # cards of the rank that the adding player may not add in this play
+    made_progress: int = scalar()
+    draws: Ints = per_seat(MAX_PLAYERS)  # cards drawn in this turn
+    used: Ints = words(NUM_SUITS)  # by suit of the attack card, the cards exchanged onto it
+    beaters: CardList = card_list(NUM_SUITS)  # by suit of the attack card
+    stock: CardList = card_list(NUM_CARDS)  # the top card last
+
+
+STATE_DTYPE = row_dtype(Row)
+
+write_deck = bit_writer(NUM_CARDS)
+write_pair = bit_writer(2)
+
+
+# ----------------------------------------------------------------------------------------------
+# Cards
+
+
+@kernel
+def suit_of(card: int) -> int:
+    """The suit of a card, in the order of the deck."""
+    return card // NUM_RANKS
+
+
+@kernel
+def suit_cards(suit: int) -> int:
+    """The thirteen cards of a suit."""
+    return ((1 << NUM_RANKS) - 1) << (suit * NUM_RANKS)
+
+
+@kernel
+def rank_cards(rank: int) -> int:
+    """The four cards of a rank."""
+    return (1 | 1 << NUM_RANKS | 1 << 2 * NUM_RANKS | 1 << 3 * NUM_RANKS) << rank
+
+
+@kernel
+def attack_card(state: Row, suit: int) -> int:
+    """The card of a suit that is of the rank of the attack."""
+    return suit * NUM_RANKS + state.attack_rank
+
+
+@kernel
+def added_by(state: Row, seat: int) -> int:
+    """The suits of the attack cards that a seat put down in this turn."""
+    return state.added >> (seat * NUM_SUITS) & (1 << NUM_SUITS) - 1
+
+
+@kernel
+def red_queen(state: Row) -> int:
+    """The red queen, as a set."""
+    queen: CardMask = 1 << RED_QUEENS[state.queen]
+    return queen
+
+
+@kernel
+def beaters_of(state: Row, card: int) -> int:
+    """BM-1. All cards that beat a card: higher ones of its suit, and trumps if it is none."""
+    queen = red_queen(state)
+    if queen & card_mask(card):
+        return 0
+    suit = suit_of(card)
+    higher = suit_cards(suit) & cards_above(card)
+    trumps = suit_cards(state.trump) if suit != state.trump else 0
+    return (higher | trumps) & ~queen
+
+
+# ----------------------------------------------------------------------------------------------
+# The deal
+
+
+@kernel
+def deal(state: Row) -> None:
+    """BM-2. Shuffle and deal; the last card of the stock lies open, its suit is trump."""
+    choose_first_dealer(state)
+    num_players = state.num_players
+    for card in range(NUM_CARDS):
+        state.stock[card] = card
+    shuffle(state.stock, NUM_CARDS, state.rng)
+    state.stock_size = NUM_CARDS
+    for seat in range(num_players):
+        state.hands[seat] = 0
+    seat = state.dealer
+    for _ in range(HAND_FLOOR * num_players):
+        seat = left_of(seat, num_players)
+        state.stock_size -= 1
+        state.hands[seat] |= card_mask(card_at(state.stock, state.stock_size))
+    state.upcard = card_at(state.stock, 0)
+    state.trump = suit_of(state.upcard)
+    state.leader = left_of(state.dealer, num_players)
+
+
+@kernel
+def start(state: Row) -> None:
+    """BM-4, BM-8. Begin play: hands, stock, upcard, trump and leader are set."""
+    held = 0
+    for index in range(state.stock_size):
+        held |= card_mask(card_at(state.stock, index))
+    upcard = card_mask(state.upcard) if state.upcard != NO_CARD else 0
+    state.active = 0
+    for seat in range(state.num_players):
+        held |= state.hands[seat]
+        if state.hands[seat]:
+            state.active |= seat_mask(seat)
+        state.known[seat] = state.hands[seat] & upcard
+        forget_proofs(state, seat)
+    state.waste = ALL_CARDS & ~held
+    state.no_progress = 0
+    state.turns = 0
+    begin_turn(state, state.leader)
+    if is_one_left(state):
+        finish_with_one_left(state)
+
+
+@kernel
+def begin_turn(state: Row, leader: int) -> None:
+    """BM-4.1. The leader attacks the next player clockwise."""
+    state.leader = leader
+    state.attacker = leader
+    state.defender = next_seat_in(state.active, leader)
+    state.made_progress = 0
+    for seat in range(state.num_players):
+        state.draws[seat] = 0
+    clear_table(state)
+    ask(state, LEAD, leader)
+
+
+@kernel
+def clear_table(state: Row) -> None:
+    """No card lies on the table."""
+    state.attack_rank = 0
+    state.attack = 0
+    state.beaten = 0
+    state.added = 0
+    state.barred = 0
+    for suit in range(NUM_SUITS):
+        state.beaters[suit] = NO_CARD
+        state.used[suit] = 0
+
+
+@kernel
+def ask(state: Row, phase: int, seat: int) -> None:
+    """Put a question to a seat."""
+    state.phase = phase
+    state.current_player = seat
+
+
+# ----------------------------------------------------------------------------------------------
+# Legal actions
+
+
+@kernel
+def cards_to_put(state: Row) -> int:
+    """BM-4, BM-5.2. The cards that the seat asked may lead or add."""
+    seat = state.current_player
+    if state.phase == LEAD:
+        cards: CardMask = state.hands[seat]
+        return cards
+    if state.phase != RESPOND:
+        return addable(state, seat)
+    queen = red_queen(state)
+    is_open = state.beaten == 0 and state.attack & queen == 0
+    return addable(state, seat) & ~queen if is_open else 0
+
+
+@kernel
+def of_attack_rank(state: Row, seat: int) -> int:
+    """A seat's cards of the rank of the attack."""
+    hand: CardMask = state.hands[seat]
+    return hand & rank_cards(state.attack_rank)
+
+
+@kernel
+def addable(state: Row, seat: int) -> int:
+    """BM-4.4. A seat's cards of the attack rank that are not barred in this play."""
+    return of_attack_rank(state, seat) & ~state.barred
+
+
+@kernel
+def unbeaten(state: Row) -> int:
+    """The attack cards on which no beater lies."""
+    return state.attack & ~state.beaten
+
+
+@kernel
+def has_complete_answer(state: Row) -> bool:
+    """BM-5.1, BM-5.6. Whether distinct cards of the defender beat all unbeaten cards.
+
+    By Hall's theorem: any of them together have as many beaters in the hand as they are.
+    """
+    hand: CardMask = state.hands[state.defender]
+    open_cards = unbeaten(state)
+    for subset in range(1, 1 << NUM_SUITS):
+        count = 0
+        found = 0
+        for suit in range(NUM_SUITS):
+            card = attack_card(state, suit)
+            if subset >> suit & 1 and has_card(open_cards, card):
+                count += 1
+                found |= hand & beaters_of(state, card)
+        if popcount(found) < count:
+            return False
+    return True
+
+
+@kernel
+def may_beat(state: Row) -> bool:
+    """BM-5.1. Whether unbeaten cards may be beaten at all."""
+    if state.pickup_scope == 1:
+        return True
+    is_hopeless = state.stock_size == 0 and not has_complete_answer(state)
+    return state.attack & red_queen(state) == 0 and not is_hopeless
+
+
+@kernel
+def is_pass_open(state: Row) -> bool:
+    """BM-5.3. While nothing is beaten, to a player who is not out."""
+    is_there = state.pass_direction == 1 or has_seat(state.active, state.attacker)
+    return state.beaten == 0 and is_there
+
+
+@kernel
+def cards_to_pass(state: Row) -> int:
+    """BM-5.3. The cards with which the defender may hand the pile on."""
+    return of_attack_rank(state, state.defender) if is_pass_open(state) else 0
+
+
+@kernel
+def cards_to_beat(state: Row, suit: int) -> int:
+    """BM-5.1. The defender's cards that beat the attack card of a suit, if it is unbeaten."""
+    card = attack_card(state, suit)
+    hand: CardMask = state.hands[state.defender]
+    return hand & beaters_of(state, card) if has_card(unbeaten(state), card) else 0
+
+
+@kernel
+def cards_to_exchange(state: Row, suit: int) -> int:
+    """BM-5.4. The defender's cards that may replace the beater of the attack card of a suit."""
+    card = attack_card(state, suit)
+    if not has_card(state.beaten, card):
+        return 0
+    cards: CardMask = state.hands[state.defender] & ~state.used[suit]
+    return cards & beaters_of(state, card)
+
+
+@kernel
+def may_exchange(state: Row) -> bool:
+    """BM-5.4. Only after a draw in this turn."""
+    return state.exchange != 0 and state.draws[state.defender] > 0
+
+
+@kernel
+def may_take(state: Row) -> bool:
+    """BM-5.6. While a card is unbeaten; by default only without a complete answer or a pass."""
+    if state.pickup == 1:
+        return unbeaten(state) != 0
+    return cards_to_pass(state) == 0 and not has_complete_answer(state)
+
+
+@kernel
+def last_actions(state: Row) -> int:
+    """Whether `stop` or `done` (the first bit), and whether `take` is legal (the second)."""
+    if state.phase == LEAD:
+        return 0
+    if state.phase != RESPOND:
+        return 1
+    return (1 if unbeaten(state) == 0 else 0) | (2 if may_take(state) else 0)
+
+
+@kernel
+def write_action_mask(state: Row, mask: Mask) -> None:
+    """Write the legal actions of the seat asked as 0 and 1, int8 [A]."""
+    is_responding = state.phase == RESPOND
+    beats = is_responding and may_beat(state)
+    exchanges = is_responding and may_exchange(state)
+    write_deck(mask, 0, cards_to_put(state))
+    write_deck(mask, PASS, cards_to_pass(state) if is_responding else 0)
+    for suit in range(NUM_SUITS):
+        write_deck(mask, BEAT + suit * NUM_CARDS, cards_to_beat(state, suit) if beats else 0)
+        cards = cards_to_exchange(state, suit) if exchanges else 0
+        write_deck(mask, EXCHANGE + suit * NUM_CARDS, cards)
+    write_pair(mask, STOP_OR_DONE, last_actions(state))
+
+
+@kernel
+def forced_action(state: Row) -> int:
+    """The only legal action of the seat asked, or -1 if there are several."""
+    found = -1
+    cards = cards_to_put(state)
+    if cards:
+        if without_lowest(cards):
+            return -1
+        found = lowest_card(cards)
+    last = last_actions(state)
+    if last:
+        if found >= 0 or last == 3:
+            return -1
+        found = STOP_OR_DONE + lowest_bit(last)
+    if state.phase != RESPOND:
+        return found
+    cards = cards_to_pass(state)
+    if cards:
+        if found >= 0 or without_lowest(cards):
+            return -1
+        found = PASS + lowest_card(cards)
+    beats = may_beat(state)
+    exchanges = may_exchange(state)
+    for suit in range(NUM_SUITS):
+        cards = cards_to_beat(state, suit) if beats else 0
+        if cards:
+            if found >= 0 or without_lowest(cards):
+                return -1
+            found = BEAT + suit * NUM_CARDS + lowest_card(cards)
+        cards = cards_to_exchange(state, suit) if exchanges else 0
+        if cards:
+            if found >= 0 or without_lowest(cards):
+                return -1
+            found = EXCHANGE + suit * NUM_CARDS + lowest_card(cards)
+    return found
+
+
+# ----------------------------------------------------------------------------------------------
+# Actions
+
+
+@kernel
+def apply_action(state: Row, action: int) -> None:
+    """Play a legal action of the seat asked."""
+    phase = state.phase
+    if phase == RESPOND:
+        respond(state, action)
+    elif phase == LEAD:
+        state.attack_rank = action % NUM_RANKS
+        put_down(state, state.leader, action)
+        ask_leader_to_add(state)
+    elif phase == LEADER_ADDS:
+        if action == STOP_OR_DONE:
+            finish_lead(state)
+        else:
+            put_down(state, state.leader, action)
+            ask_leader_to_add(state)
+    elif action == STOP_OR_DONE:
+        ask_others_to_add(state, left_of(state.current_player, state.num_players))
+    else:
+        add(state, state.current_player, action)
+
+
+@kernel
+def play_from_hand(state: Row, seat: int, card: int) -> None:
+    """Take a card out of a hand; nobody knows it there any longer."""
+    state.hands[seat] &= ~card_mask(card)
+    state.known[seat] &= ~card_mask(card)
+
+
+@kernel
+def put_down(state: Row, seat: int, card: int) -> None:
+    """BM-4.4. Put a card into the attack; lower ones of the hand are barred in this play."""
+    play_from_hand(state, seat, card)
+    state.attack |= card_mask(card)
+    state.added |= 1 << (seat * NUM_SUITS + suit_of(card))
+    state.barred |= of_attack_rank(state, seat) & ~cards_above(card)
+
+
+@kernel
+def ask_leader_to_add(state: Row) -> None:
+    """BM-4.2. The leader is asked again while he holds a higher card of the rank."""
+    if addable(state, state.leader):
+        ask(state, LEADER_ADDS, state.leader)
+    else:
+        finish_lead(state)
+
+
+@kernel
+def finish_lead(state: Row) -> None:
+    """BM-4.2. The lead is one placement; then the others may add.
+
+    BM-7.3: others may not see when the leader stops, so his draw waits for what all see next: a
+    card that is added, or the defender's turn.
+    """
+    if go_on_without_empty_hand(state, state.leader):
+        ask_others_to_add(state, left_of(state.defender, state.num_players))
+
+
+@kernel
+def ask_others_to_add(state: Row, first: int) -> None:
+    """BM-4.3. Clockwise after the defender each other player may add, once.
+
+    Each is asked, also with nothing to add. Where forced nodes are skipped, one who could only
+    stop is passed over here, which costs less than a node.
+    """
+    state.barred = 0
+    seat = first
+    while seat != state.leader:
+        if has_seat(state.active, seat) and (not state.skip_forced or addable(state, seat)):
+            ask(state, OTHERS_ADD, seat)
+            return
+        seat = left_of(seat, state.num_players)
+    draw_up(state, state.leader)
+    ask(state, RESPOND, state.defender)
+
+
+@kernel
+def add(state: Row, seat: int, card: int) -> None:
+    """BM-4.3. A player adds a card, draws (the leader before him), and may add more."""
+    draw_up(state, state.leader)
+    put_down(state, seat, card)
+    if not finish_placement(state, seat):
+        return
+    is_asked = has_seat(state.active, seat) and (not state.skip_forced or addable(state, seat))
+    if not is_asked:
+        ask_others_to_add(state, left_of(seat, state.num_players))
+
+
+@kernel
+def finish_placement(state: Row, seat: int) -> bool:
+    """BM-3. Draw up, or be out; return whether the game goes on."""
+    draw_up(state, seat)
+    return go_on_without_empty_hand(state, seat)
+
+
+@kernel
+def go_on_without_empty_hand(state: Row, seat: int) -> bool:
+    """BM-3.2. A player who is not defending is out at once; return whether the game goes on."""
+    put_out_if_empty(state, seat)
+    if is_one_left(state):
+        finish_with_one_left(state)
+        return False
+    return True
+
+
+@kernel
+def draw_up(state: Row, seat: int) -> None:
+    """BM-3. Draw back to three cards; the upcard stays known to all, and proofs end (BM-7.4)."""
+    while state.stock_size and popcount(state.hands[seat]) < HAND_FLOOR:
+        state.stock_size -= 1
+        card = card_at(state.stock, state.stock_size)
+        state.hands[seat] |= card_mask(card)
+        if card == state.upcard:
+            state.known[seat] |= card_mask(card)
+        state.draws[seat] += 1
+        state.made_progress = 1
+        forget_proofs(state, seat)
+
+
+@kernel
+def forget_proofs(state: Row, seat: int) -> None:
+    """Nothing is proved about a hand."""
+    state.no_ranks[seat] = 0
+    state.no_beaters[seat] = 0
+
+
+@kernel
+def put_out_if_empty(state: Row, seat: int) -> None:
+    """BM-3. A player is out when his hand and the stock are empty."""
+    if state.hands[seat] == 0 and state.stock_size == 0:
+        state.active &= ~seat_mask(seat)
+        state.made_progress = 1
+
+
+@kernel
+def is_one_left(state: Row) -> bool:
+    """BM-6.1. Whether only one player is not out."""
+    return popcount(state.active) == 1
+
+
+# ----------------------------------------------------------------------------------------------
+# Responses
+
+
+@kernel
+def respond(state: Row, action: int) -> None:
+    """BM-5. The defender does one thing."""
+    defender = state.defender
+    if action < PASS:
+        put_down(state, defender, action)
+        draw_up(state, defender)
+    elif action < BEAT:
+        pass_on(state, action - PASS)
+    elif action < EXCHANGE:
+        suit = (action - BEAT) // NUM_CARDS
+        card = (action - BEAT) % NUM_CARDS
+        play_from_hand(state, defender, card)
+        state.beaten |= card_mask(attack_card(state, suit))
+        state.beaters[suit] = card
+        draw_up(state, defender)
+    elif action < STOP_OR_DONE:
+        exchange_beater(state, (action - EXCHANGE) // NUM_CARDS, (action - EXCHANGE) % NUM_CARDS)
+    elif action == STOP_OR_DONE:
+        clear_table_with(state, 0)
+        end_turn(state, True)
+    else:
+        take(state)
+
+
+@kernel
+def pass_on(state: Row, card: int) -> None:
+    """BM-5.3. The pile goes on with an own card; the passer, now attacker, draws or is out."""
+    passer = state.defender
+    put_down(state, passer, card)
+    if state.pass_direction == 0:
+        state.defender = state.attacker
+    else:
+        state.defender = next_seat_in(state.active, passer)
+    state.attacker = passer
+    state.barred = 0
+    if finish_placement(state, passer):
+        ask(state, RESPOND, state.defender)
+
+
+@kernel
+def exchange_beater(state: Row, suit: int, card: int) -> None:
+    """BM-5.4. Another card beats the attack card and the beater returns, known, to the hand."""
+    defender = state.defender
+    returned = card_mask(card_at(state.beaters, suit))
+    play_from_hand(state, defender, card)
+    state.hands[defender] |= returned
+    state.known[defender] |= returned
+    state.beaters[suit] = card
+    state.used[suit] |= card_mask(card)
+
+
+@kernel
+def table_cards(state: Row) -> int:
+    """All cards on the table, beaters included."""
+    cards = state.attack
+    for suit in range(NUM_SUITS):
+        beater = card_at(state.beaters, suit)
+        if beater != NO_CARD:
+            cards |= card_mask(beater)
+    return cards
+
+
+@kernel
+def take(state: Row) -> None:
+    """BM-5.6. All of the table, or the unbeaten cards with the rest discarded."""
+    note_proofs(state)
+    clear_table_with(state, table_cards(state) if state.pickup_scope == 0 else unbeaten(state))
+    end_turn(state, False)
+
+
+@kernel
+def note_proofs(state: Row) -> None:
+    """BM-7.4. What a compulsory pick-up shows of the hand before it."""
+    if state.pickup == 1:
+        return
+    defender = state.defender
+    if is_pass_open(state):
+        state.no_ranks[defender] |= 1 << state.attack_rank
+    open_cards = unbeaten(state)
+    if popcount(open_cards) == 1:
+        state.no_beaters[defender] |= open_cards
+
+
+@kernel
+def clear_table_with(state: Row, taken: int) -> None:
+    """The defender takes some cards; the rest leave the game, which is progress (BM-6.3)."""
+    gone = table_cards(state) & ~taken
+    state.waste |= gone
+    if gone:
+        state.made_progress = 1
+    state.hands[state.defender] |= taken
+    state.known[state.defender] |= taken
+    clear_table(state)
+
+
+@kernel
+def end_turn(state: Row, is_beaten: bool) -> None:
+    """BM-5.5, BM-5.6, BM-6. Then the game ends, or the next player leads."""
+    defender = state.defender
+    put_out_if_empty(state, defender)
+    state.turns += 1
+    state.no_progress = 0 if state.made_progress else state.no_progress + 1
+    if is_one_left(state):
+        finish_with_one_left(state)
+    elif state.no_progress >= state.no_progress_limit or state.turns >= MAX_TURNS:
+        finish_capped(state)
+    elif is_beaten and has_seat(state.active, defender):
+        begin_turn(state, defender)
+    else:
+        begin_turn(state, next_seat_in(state.active, defender))
+
+
+# ----------------------------------------------------------------------------------------------
+# The end
+
+
+@kernel
+def finish_with_one_left(state: Row) -> None:
+    """BM-6.1. Cards on the table go to the one player who is left: the loser."""
+    table = table_cards(state)
+    loser = lowest_bit(state.active)
+    state.hands[loser] |= table
+    state.known[loser] |= table
+    finish(state, state.active)
+
+
+@kernel
+def finish(state: Row, losers: int) -> None:
+    """BM-6.2, BM-6.5. Score the game to a set of losers, who share the loss; it may be empty."""
+    book_game(state, losers)
+    clear_table(state)
+    state.phase = OVER
+    state.current_player = NO_SEAT
+
+
+@kernel
+def finish_capped(state: Row) -> None:
+    """BM-6.4. Score a game that the cap has ended: to the queen, to all, or to nobody."""
+    state.truncated = 1
+    if state.on_cap == 0:
+        for seat in range(state.num_players):
+            if state.hands[seat] & red_queen(state):
+                finish(state, seat_mask(seat))
+                return
+    finish(state, 0 if state.on_cap == 2 else state.active)
+
+
+@kernel
+def is_terminal(state: Row) -> bool:
+    """Whether the game is over (a match may go on)."""
+    return state.phase == OVER
+
+
+@kernel
+def write_returns(state: Row, returns: Ints) -> None:
+    """BM-6. Write the score of the episode so far, in units (see `returns_scale`)."""
+    write_match_returns(state, returns)
+
+
+#: BM-6.5. Whether a match goes on after a game, and who deals then.
+goes_on = match_goes_on
+pass_the_deal = pass_the_deal_left
+
+#: Units of `write_returns` in a point, and the bounds of an episode's returns, given the options.
+returns_scale = match_units
+returns_bounds = match_bounds

@@ -1,0 +1,688 @@
+"""What a seat sees of Brede Mette, and the game as text. Rules: docs/games/brede_mette.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cardenvs.core.cards import (
+    NO_CARD,
+    card_at,
+    card_mask,
+    each_card,
+    has_card,
+    lowest_card,
+    nth_card,
+    shuffle_set,
+    without_lowest,
+)
+from cardenvs.core.deals import DealReader
+from cardenvs.core.errors import DealError
+from cardenvs.core.kernel import (
+    bit_reader,
+    bit_writer,
+    kernel,
+    lowest_bit,
+    popcount,
+    read_number,
+    write_entry,
+    write_number,
+)
+from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
+from cardenvs.core.match import GAME, MAX_GAMES
+from cardenvs.core.rng import Stream, random_below, random_fraction, random_word
+from cardenvs.core.rows import CardMask, Observation
+from cardenvs.core.seats import (
+    NO_SEAT,
+    has_seat,
+    left_of,
+    read_seat,
+    relative_seat,
+    relative_seats,
+    seat_mask,
+    write_seats,
+)
+from cardenvs.games.brede_mette import (
+    ACTIONS,
+    ALL_CARDS,
+    BEAT,
+    DECK,
+    EXCHANGE,
+    LEAD,
+    LEADER_ADDS,
+    MAX_PLAYERS,
+    MAX_TURNS,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SUITS,
+    OTHERS_ADD,
+    OVER,
+    PASS,
+    RESPOND,
+    STOP_OR_DONE,
+    TAKE,
+    Phase,
+    Row,
+    added_by,
+    ask,
+    ask_others_to_add,
+    attack_card,
+    beaters_of,
+    of_attack_rank,
+    rank_cards,
+    table_cards,
+)
+
+_CARDS = DECK.texts(ALL_CARDS)
+_SUITS = DECK.suits
+
+#: What a seat sees of the phase: who adds is nobody else's business (BM-7.3).
+SEEN_PHASES = ("lead", "adding", "responding", "over")
+
+OBSERVATION = (
+    flags("hand", _CARDS, "own hand"),
+    one_hot("attack_rank", DECK.ranks, "rank of the attack cards"),
+    flags("attack", DECK.suits, "suits of the attack cards"),
+    *(one_hot(f"beater_{each}", _CARDS, f"beats the attack card of {each}") for each in _SUITS),
+    *(flags(f"used_{each}", _CARDS, f"cards exchanged onto that of {each}") for each in _SUITS),
+    flags("barred", DECK.suits, "suits of the attack rank that the observer, on turn, may not add"),
+    flags("waste", _CARDS, "cards out of play"),
+    one_hot("trump", DECK.suits, "trump suit"),
+    one_hot("upcard_rank", DECK.ranks, "rank of the upcard, a trump; none if there is none"),
+    number("stock_size", NUM_CARDS, "cards in the stock, of which the upcard is the last"),
+    one_hot("phase", SEEN_PHASES, "phase"),
+    flag("on_turn", "the observer is asked now"),
+    number("no_progress", 120, "turns in a row without progress"),
+    number("turns", MAX_TURNS, "finished turns of this game"),
+    number("games_played", MAX_GAMES, "finished games of the match"),
+    flag("capped", "a cap has ended a game of the match"),
+    flags("known", _CARDS, "cards that all know to be in this hand", per_player=True),
+    flags("added", DECK.suits, "suits of the attack cards of this seat", per_player=True),
+    flags("no_rank", DECK.ranks, "ranks proved not to be in this hand, but known", per_player=True),
+    flags("no_beaters", _CARDS, "cards that this hand is proved not to beat", per_player=True),
+    number("draws", NUM_CARDS, "cards drawn in this turn", per_player=True),
+    flag("leader", "leads this turn", per_player=True),
+    flag("attacker", "gets the pile if it is passed back", per_player=True),
+    flag("defender", "answers the attack", per_player=True),
+    flag("dealer", "dealt this game", per_player=True),
+    flag("active", "still in the game", per_player=True),
+    number("hand_size", NUM_CARDS, "cards in this hand", per_player=True),
+    number("lost", GAME * MAX_GAMES, "losses of the match so far, in 1/60 game", per_player=True),
+    number("last_lost", GAME, "loss in the last finished game, in 1/60 game", per_player=True),
+)
+
+OFFSETS = piece_offsets(OBSERVATION, MAX_PLAYERS)
+
+HAND = piece_index(OBSERVATION, "hand")
+ATTACK_RANK = piece_index(OBSERVATION, "attack_rank")
+ATTACK = piece_index(OBSERVATION, "attack")
+BEATERS = piece_index(OBSERVATION, "beater_C")  # those of the other suits follow
+USED = piece_index(OBSERVATION, "used_C")  # likewise
+BARRED = piece_index(OBSERVATION, "barred")
+WASTE = piece_index(OBSERVATION, "waste")
+TRUMP = piece_index(OBSERVATION, "trump")
+UPCARD_RANK = piece_index(OBSERVATION, "upcard_rank")
+STOCK_SIZE = piece_index(OBSERVATION, "stock_size")
+PHASE = piece_index(OBSERVATION, "phase")
+ON_TURN = piece_index(OBSERVATION, "on_turn")
+NO_PROGRESS = piece_index(OBSERVATION, "no_progress")
+TURNS = piece_index(OBSERVATION, "turns")
+GAMES_PLAYED = piece_index(OBSERVATION, "games_played")
+CAPPED = piece_index(OBSERVATION, "capped")
+KNOWN = piece_index(OBSERVATION, "known")
+ADDED = piece_index(OBSERVATION, "added")
+NO_RANK = piece_index(OBSERVATION, "no_rank")
+NO_BEATERS = piece_index(OBSERVATION, "no_beaters")
+DRAWS = piece_index(OBSERVATION, "draws")
+LEADER = piece_index(OBSERVATION, "leader")
+ATTACKER = piece_index(OBSERVATION, "attacker")
+DEFENDER = piece_index(OBSERVATION, "defender")
+DEALER = piece_index(OBSERVATION, "dealer")
+ACTIVE = piece_index(OBSERVATION, "active")
+HAND_SIZE = piece_index(OBSERVATION, "hand_size")
+LOST = piece_index(OBSERVATION, "lost")
+LAST_LOST = piece_index(OBSERVATION, "last_lost")
+
+write_deck, read_deck = bit_writer(NUM_CARDS), bit_reader(NUM_CARDS)
+write_ranks, read_ranks = bit_writer(NUM_RANKS), bit_reader(NUM_RANKS)
+write_suits, read_suits = bit_writer(NUM_SUITS), bit_reader(NUM_SUITS)
+write_phases, read_phases = bit_writer(len(SEEN_PHASES)), bit_reader(len(SEEN_PHASES))
+
+SEEN_LEAD, SEEN_ADDING, SEEN_RESPONDING, SEEN_OVER = range(len(SEEN_PHASES))
+SEEN_PHASE_OF = np.array(
+    [SEEN_LEAD, SEEN_ADDING, SEEN_ADDING, SEEN_RESPONDING, SEEN_OVER], np.int64
+)
+
+
+# ----------------------------------------------------------------------------------------------
+# Observations
+
+
+@kernel
+def write_observation(state: Row, seat: int, out: Observation) -> None:
+    """BM-7. Write what a seat sees, int8 [O]."""
+    at = OFFSETS[state.num_players]
+    is_on_turn = state.current_player == seat
+    write_deck(out, at[HAND], state.hands[seat])
+    write_deck(out, at[WASTE], state.waste)
+    write_table(state, out, at)
+    write_suits(out, at[BARRED], suits_in(state, state.barred) if is_on_turn else 0)
+    write_suits(out, at[TRUMP], 1 << state.trump)
+    upcard = state.upcard
+    write_ranks(out, at[UPCARD_RANK], 1 << upcard % NUM_RANKS if upcard != NO_CARD else 0)
+    write_entry(out, at[STOCK_SIZE], state.stock_size)
+    write_phases(out, at[PHASE], 1 << SEEN_PHASE_OF[state.phase])
+    write_entry(out, at[ON_TURN], is_on_turn)
+    write_entry(out, at[NO_PROGRESS], state.no_progress)
+    write_number(out, at[TURNS], state.turns)
+    write_entry(out, at[GAMES_PLAYED], state.games_played)
+    write_entry(out, at[CAPPED], state.truncated)
+    write_players(state, seat, out, at)
+
+
+@kernel
+def write_table(state: Row, out: Observation, at: Any) -> None:
+    """Write the attack cards, what beats them, and the exchanges used up."""
+    write_ranks(out, at[ATTACK_RANK], 1 << state.attack_rank if state.attack else 0)
+    write_suits(out, at[ATTACK], suits_in(state, state.attack))
+    for suit in range(NUM_SUITS):
+        beater = card_at(state.beaters, suit)
+        beaters = card_mask(beater) if beater != NO_CARD else 0
+        write_deck(out, at[BEATERS] + suit * NUM_CARDS, beaters)
+        write_deck(out, at[USED] + suit * NUM_CARDS, state.used[suit])
+
+
+@kernel
+def suits_in(state: Row, cards: CardMask) -> int:
+    """The suits of the cards of the attack rank in a set."""
+    suits = 0
+    for suit in range(NUM_SUITS):
+        suits |= (cards >> attack_card(state, suit) & 1) << suit
+    return suits
+
+
+@kernel
+def write_players(state: Row, observer: int, out: Observation, at: Any) -> None:
+    """Write what is known of each player, the observer first."""
+    num_players = state.num_players
+    for seat in range(num_players):
+        place = relative_seat(seat, observer, num_players)
+        write_deck(out, at[KNOWN] + place * NUM_CARDS, state.known[seat])
+        write_suits(out, at[ADDED] + place * NUM_SUITS, added_by(state, seat))
+        write_ranks(out, at[NO_RANK] + place * NUM_RANKS, state.no_ranks[seat])
+        write_deck(out, at[NO_BEATERS] + place * NUM_CARDS, state.no_beaters[seat])
+        write_entry(out, at[DRAWS] + place, state.draws[seat])
+        write_entry(out, at[HAND_SIZE] + place, popcount(state.hands[seat]))
+        write_number(out, at[LOST] + 2 * place, -state.score[seat])
+        write_entry(out, at[LAST_LOST] + place, -state.last_score[seat])
+    leader = seat_mask(relative_seat(state.leader, observer, num_players))
+    attacker = seat_mask(relative_seat(state.attacker, observer, num_players))
+    defender = seat_mask(relative_seat(state.defender, observer, num_players))
+    dealer = seat_mask(relative_seat(state.dealer, observer, num_players))
+    active = relative_seats(state.active, observer, num_players)
+    write_seats(out, at[LEADER], leader, num_players)
+    write_seats(out, at[ATTACKER], attacker, num_players)
+    write_seats(out, at[DEFENDER], defender, num_players)
+    write_seats(out, at[DEALER], dealer, num_players)
+    write_seats(out, at[ACTIVE], active, num_players)
+
+
+@kernel
+def write_event(state: Row, action: int, seat: int, out: Observation) -> bool:
+    """Write what a seat sees of an action before it is played; return False if it sees nothing.
+
+    BM-7.3: others never see that a player was asked to add and stopped.
+    """
+    actor = state.current_player
+    is_stop = action == STOP_OR_DONE and state.phase != RESPOND
+    if is_stop and seat != actor:
+        return False
+    write_entry(out, 0, relative_seat(actor, seat, state.num_players))
+    write_number(out, 1, action + 1)
+    return True
+
+
+# ----------------------------------------------------------------------------------------------
+# Worlds
+
+
+@kernel
+def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
+    """Fill a row, whose options are set, with a world that an observation allows.
+
+    The observer is seat 0. All worlds that the known cards and the proofs of BM-7.4 leave possible
+    are equally likely.
+    """
+    at = OFFSETS[state.num_players]
+    read_table(observation, state, at)
+    read_players(observation, state, at)
+    read_attack(observation, state, at)
+    place_unknown_cards(observation, rng, state, at)
+    read_phase(observation, state, at)
+    state.seed = random_word(rng) << 30 ^ random_word(rng)
+    state.rng[0] = rng[0]
+    state.rng[1] = rng[1]
+
+
+@kernel
+def read_table(observation: Observation, state: Row, at: Any) -> None:
+    """Read the facts of the table."""
+    num_players = state.num_players
+    state.trump = lowest_bit(read_suits(observation, at[TRUMP]))
+    upcard_rank = read_ranks(observation, at[UPCARD_RANK])
+    state.upcard = NO_CARD
+    if upcard_rank:
+        state.upcard = state.trump * NUM_RANKS + lowest_bit(upcard_rank)
+    state.stock_size = card_at(observation, at[STOCK_SIZE])
+    state.no_progress = card_at(observation, at[NO_PROGRESS])
+    state.turns = read_number(observation, at[TURNS])
+    state.games_played = card_at(observation, at[GAMES_PLAYED])
+    state.deal_number = state.games_played
+    state.truncated = card_at(observation, at[CAPPED])
+    state.waste = read_deck(observation, at[WASTE])
+    state.leader = read_seat(observation, at[LEADER], num_players)
+    state.attacker = read_seat(observation, at[ATTACKER], num_players)
+    state.defender = read_seat(observation, at[DEFENDER], num_players)
+    state.dealer = read_seat(observation, at[DEALER], num_players)
+
+
+@kernel
+def read_players(observation: Observation, state: Row, at: Any) -> None:
+    """Read what is known of each player; hands hold the known cards only, as yet."""
+    state.active = 0
+    state.added = 0
+    state.made_progress = 0
+    for seat in range(state.num_players):
+        state.known[seat] = read_deck(observation, at[KNOWN] + seat * NUM_CARDS)
+        state.hands[seat] = state.known[seat]
+        state.no_ranks[seat] = read_ranks(observation, at[NO_RANK] + seat * NUM_RANKS)
+        state.no_beaters[seat] = read_deck(observation, at[NO_BEATERS] + seat * NUM_CARDS)
+        state.draws[seat] = card_at(observation, at[DRAWS] + seat)
+        state.score[seat] = -read_number(observation, at[LOST] + 2 * seat)
+        state.last_score[seat] = -card_at(observation, at[LAST_LOST] + seat)
+        added = read_suits(observation, at[ADDED] + seat * NUM_SUITS)
+        state.added |= added << (seat * NUM_SUITS)
+        if observation[at[ACTIVE] + seat]:
+            state.active |= seat_mask(seat)
+        elif added:  # has gone out in this turn
+            state.made_progress = 1
+        if state.draws[seat]:
+            state.made_progress = 1
+    state.hands[0] = read_deck(observation, at[HAND])
+
+
+@kernel
+def read_attack(observation: Observation, state: Row, at: Any) -> None:
+    """Read the attack cards and what beats them."""
+    suits = read_suits(observation, at[ATTACK])
+    state.attack = 0
+    state.beaten = 0
+    state.attack_rank = 0
+    if suits:
+        state.attack_rank = lowest_bit(read_ranks(observation, at[ATTACK_RANK]))
+    for suit in range(NUM_SUITS):
+        card = card_mask(attack_card(state, suit))
+        beater = read_deck(observation, at[BEATERS] + suit * NUM_CARDS)
+        state.used[suit] = read_deck(observation, at[USED] + suit * NUM_CARDS)
+        state.beaters[suit] = lowest_card(beater) if beater else NO_CARD
+        if has_card(suits, suit):
+            state.attack |= card
+        if beater:
+            state.beaten |= card
+
+
+@kernel
+def read_phase(observation: Observation, state: Row, at: Any) -> None:
+    """Read the node: that of the observer on turn, or one after the last public event."""
+    seen = lowest_bit(read_phases(observation, at[PHASE]))
+    state.barred = 0
+    if seen == SEEN_LEAD:
+        ask(state, LEAD, state.leader)
+    elif seen == SEEN_RESPONDING:
+        ask(state, RESPOND, state.defender)
+    elif seen == SEEN_OVER:
+        ask(state, OVER, NO_SEAT)
+    elif observation[at[ON_TURN]]:
+        ask(state, LEADER_ADDS if state.leader == 0 else OTHERS_ADD, 0)
+    else:
+        go_on_adding(state)
+    if observation[at[ON_TURN]]:
+        barred = read_suits(observation, at[BARRED])
+        for suit in range(NUM_SUITS):
+            if has_card(barred, suit):
+                state.barred |= card_mask(attack_card(state, suit))
+
+
+@kernel
+def go_on_adding(state: Row) -> None:
+    """Go on by the rules from the last card put down: who did may add more, or stop.
+
+    Where that was the observer, or one who has gone out, the next one is asked; where that is the
+    observer, he has stopped.
+    """
+    adder = last_adder(state)
+    if adder != 0 and has_seat(state.active, adder):
+        ask(state, LEADER_ADDS if adder == state.leader else OTHERS_ADD, adder)
+        added = added_by(state, adder)
+        while without_lowest(added):
+            added = without_lowest(added)
+        last = attack_card(state, lowest_bit(added))
+        state.barred = of_attack_rank(state, adder) & (card_mask(last) - 1)
+        return
+    skip_forced, state.skip_forced = state.skip_forced, 0  # the observer sees no forced node
+    before = state.defender if adder == state.leader else adder
+    ask_others_to_add(state, left_of(before, state.num_players))
+    if state.current_player == 0:
+        ask_others_to_add(state, left_of(0, state.num_players))
+    state.skip_forced = skip_forced
+
+
+@kernel
+def last_adder(state: Row) -> int:
+    """The last seat that has put cards down while cards are added."""
+    found: int = state.leader
+    seat = left_of(state.defender, state.num_players)
+    while seat != state.leader:
+        if added_by(state, seat):
+            found = seat
+        seat = left_of(seat, state.num_players)
+    return found
+
+
+@kernel
+def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: Any) -> None:
+    """Deal the cards that the observer has not seen to the other hands and the stock.
+
+    Hands about which something is proved are drawn one after the other, each uniformly from the
+    cards that may be there. A draw is as likely as any other of that hand, but leaves the next hand
+    more or fewer ways; so the whole is kept with a probability in proportion to these, and drawn
+    again otherwise. The rest may lie in any order.
+    """
+    has_upcard = state.upcard != NO_CARD and state.stock_size > 0
+    in_stock = card_mask(state.upcard) if has_upcard else 0
+    unknown = ALL_CARDS & ~(state.waste | table_cards(state) | in_stock)
+    for seat in range(state.num_players):
+        unknown &= ~state.hands[seat]
+    has_free_stock = state.stock_size > popcount(in_stock)
+    kept = -1
+    while kept < 0:
+        for seat in range(1, state.num_players):
+            state.hands[seat] = state.known[seat]
+        placed = place_forced_cards(observation, state, at, unknown, has_free_stock)
+        kept = draw_proved_hands(observation, rng, state, at, unknown & ~placed)
+    count = shuffle_set(state.stock, kept, rng)
+    for seat in range(1, state.num_players):
+        for _ in range(free_places(observation, state, at, seat)):
+            count -= 1
+            state.hands[seat] |= card_mask(card_at(state.stock, count))
+    if has_upcard:
+        for index in range(state.stock_size - 1, 0, -1):
+            state.stock[index] = state.stock[index - 1]
+        state.stock[0] = state.upcard
+
+
+@kernel
+def free_places(observation: Observation, state: Row, at: Any, seat: int) -> int:
+    """How many cards a hand still lacks."""
+    return card_at(observation, at[HAND_SIZE] + seat) - popcount(state.hands[seat])
+
+
+@kernel
+def barred_by_proofs(state: Row, seat: int) -> int:
+    """BM-7.4. The cards that a hand, apart from its known cards, is proved not to hold."""
+    barred = 0
+    ranks = state.no_ranks[seat]
+    while ranks:
+        barred |= rank_cards(lowest_bit(ranks))
+        ranks = without_lowest(ranks)
+    attack = state.no_beaters[seat]
+    while attack:
+        barred |= beaters_of(state, lowest_card(attack))
+        attack = without_lowest(attack)
+    return barred
+
+
+@kernel
+def place_forced_cards(
+    observation: Observation, state: Row, at: Any, unknown: CardMask, has_free_stock: bool
+) -> int:
+    """Place the cards that lie in one place in all worlds, as far as it is plain; return them."""
+    placed = 0
+    before = -1
+    while placed != before:
+        before = placed
+        places = ~0 if has_free_stock else 0  # cards with a place, and with a second one
+        more_places = 0
+        for seat in range(1, state.num_players):
+            if free_places(observation, state, at, seat):
+                allowed = unknown & ~placed & ~barred_by_proofs(state, seat)
+                more_places |= places & allowed
+                places |= allowed
+        for seat in range(1, state.num_players):
+            free = free_places(observation, state, at, seat)
+            allowed = unknown & ~placed & ~barred_by_proofs(state, seat)
+            cards = allowed if popcount(allowed) == free else allowed & ~more_places
+            if free:
+                state.hands[seat] |= cards
+                placed |= cards
+    return placed
+
+
+@kernel
+def draw_proved_hands(
+    observation: Observation, rng: Stream, state: Row, at: Any, unknown: CardMask
+) -> int:
+    """Draw the hands about which something is proved; return what is left, or -1 to try again."""
+    left = unknown
+    chance = 1.0
+    for seat in range(1, state.num_players):
+        barred = barred_by_proofs(state, seat)
+        if unknown & barred == 0:
+            continue
+        allowed = left & ~barred
+        ways = popcount(allowed)
+        most = min(popcount(unknown & ~barred), popcount(left))
+        for drawn in range(free_places(observation, state, at, seat)):
+            if ways == drawn:
+                return -1
+            chance *= (ways - drawn) / (most - drawn)
+            card = card_mask(nth_card(allowed, random_below(rng, ways - drawn)))
+            allowed &= ~card
+            left &= ~card
+            state.hands[seat] |= card
+    return left if random_fraction(rng) < chance else -1
+
+
+# ----------------------------------------------------------------------------------------------
+# Deals as data
+
+
+def read_deal(deal: Any, row: Row) -> None:
+    """BM-8. Write a position to start from into a row whose options are set.
+
+    Raises:
+        DealError: saying what is wrong with it.
+    """
+    reader = DealReader(deal, DECK, int(row.num_players))
+    reader.check_keys("dealer", "hands", "stock", "leader", "exposed", "trump")
+    hands, stock = reader.hands(), reader.card_list("stock")
+    row.dealer = reader.seat("dealer", 0)
+    if not any(hands):
+        raise DealError("at least one seat must hold cards")
+    if stock and not all(hands):
+        raise DealError(f"hand {hands.index(0)} is empty, which cannot be while there is a stock")
+    row.leader = reader.leader(int(row.dealer), hands)
+    row.hands[: len(hands)] = hands
+    row.stock_size = len(stock)
+    row.stock[: len(stock)] = stock[::-1]
+    row.upcard = reader.card("exposed", stock[-1] if stock else NO_CARD)
+    if stock and row.upcard != stock[-1]:
+        raise DealError(
+            f"exposed={DECK.text(row.upcard)!r} is not the last card of the stock, "
+            f"{DECK.text(stock[-1])}"
+        )
+    row.trump = reader.trump(int(row.upcard))
+
+
+def deal_text(row: Row) -> dict[str, Any]:
+    """Return the start of a game as data that `read_deal` takes."""
+    deal: dict[str, Any] = {
+        "dealer": row.dealer,
+        "hands": [" ".join(DECK.texts(hand)) for hand in row.hands[: row.num_players]],
+        "stock": " ".join(stock(row)),
+        "leader": row.leader,
+        "trump": DECK.suits[row.trump],
+    }
+    if row.upcard != NO_CARD:
+        deal["exposed"] = DECK.text(row.upcard)
+    return deal
+
+
+# ----------------------------------------------------------------------------------------------
+# Words
+
+
+def action_text(row: Row, action: int) -> str:
+    """Return the words for an action id in the present phase."""
+    if action < PASS:
+        return f"{'lead' if row.phase == LEAD else 'add'} {DECK.text(action)}"
+    if action < BEAT:
+        return f"pass {DECK.text(action - PASS)}"
+    if action < STOP_OR_DONE:
+        verb, begin = ("beat", BEAT) if action < EXCHANGE else ("exchange", EXCHANGE)
+        suit, card = divmod(action - begin, NUM_CARDS)
+        return f"{verb} {DECK.ranks[row.attack_rank]}{DECK.suits[suit]} with {DECK.text(card)}"
+    if action == TAKE:
+        return "take"
+    return "done" if row.phase == RESPOND else "stop"
+
+
+def rule_text(row: Row) -> str:
+    """Return the rule that says what is legal in the present phase."""
+    return {
+        Phase.LEAD: "rule BM-4.1 (the leader leads any card of the hand)",
+        Phase.LEADER_ADDS: "rule BM-4.2 (the leader may add cards of the rank led, in order)",
+        Phase.OTHERS_ADD: "rule BM-4.3 (the others may add cards of the rank led, in order)",
+        Phase.RESPOND: "rules BM-5.1 to BM-5.6 (the defender beats all, passes or takes)",
+    }[Phase(row.phase)]
+
+
+def hands(row: Row) -> list[set[str]]:
+    """Return the cards in each seat's hand."""
+    return [set(DECK.texts(hand)) for hand in row.hands[: row.num_players]]
+
+
+def stock(row: Row) -> list[str]:
+    """Return the cards of the stock, the top one first."""
+    return [DECK.text(card) for card in row.stock[: row.stock_size][::-1]]
+
+
+def attack_cards(row: Row) -> list[tuple[str, int]]:
+    """Return the attack cards with the seats that put them down, in the order of their ids."""
+    return [
+        (DECK.text(card), seat)
+        for card in each_card(row.attack)
+        for seat in range(row.num_players)
+        if row.added >> (seat * NUM_SUITS + DECK.suit(card)) & 1
+    ]
+
+
+def _ranks(ranks: int) -> set[str]:
+    return {DECK.ranks[rank] for rank in each_card(ranks)}
+
+
+def public_facts(row: Row) -> dict[str, Any]:
+    """BM-7.1. Return what all know of the present game, with absolute seats."""
+    players = range(row.num_players)
+    rank = DECK.ranks[row.attack_rank]
+    return {
+        "trump": DECK.suits[row.trump],
+        "upcard": DECK.text(row.upcard) if row.upcard != NO_CARD else None,
+        "upcard_in_stock": bool(row.stock_size > 0),
+        "phase": SEEN_PHASES[SEEN_PHASE_OF[row.phase]],
+        "leader": row.leader,
+        "attacker": row.attacker,
+        "defender": row.defender,
+        "attack": attack_cards(row),
+        "beaten_by": {
+            f"{rank}{DECK.suits[suit]}": DECK.text(beater)
+            for suit, beater in enumerate(row.beaters)
+            if beater != NO_CARD
+        },
+        "waste": set(DECK.texts(row.waste)),
+        "hand_sizes": [row.hands[seat].bit_count() for seat in players],
+        "stock_size": row.stock_size,
+        "known": [set(DECK.texts(row.known[seat])) for seat in players],
+        "active": [bool(row.active >> seat & 1) for seat in players],
+        "draws": [row.draws[seat] for seat in players],
+        "used_exchanges": {
+            (f"{rank}{DECK.suits[suit]}", card)
+            for suit in range(NUM_SUITS)
+            for card in DECK.texts(row.used[suit])
+        },
+        "no_rank": [_ranks(row.no_ranks[seat]) for seat in players],
+        "no_beaters": [set(DECK.texts(row.no_beaters[seat])) for seat in players],
+        "no_progress": row.no_progress,
+        "turns": row.turns,
+        "games_played": row.games_played,
+        "dealer": row.dealer,
+    }
+
+
+def render_text(row: Row, observer: int) -> str:
+    """Return the table as text: as a seat sees it, or with open cards for NO_SEAT."""
+    facts = public_facts(row)
+    lines = [
+        f"Brede Mette, game {facts['games_played'] + (facts['phase'] != 'over')} of "
+        f"{row.num_games}, turn {facts['turns'] + 1}, {facts['phase']}",
+        f"trumps {facts['trump']} (upcard {facts['upcard'] or 'none'}), "
+        f"stock {facts['stock_size']}, waste {len(facts['waste'])}, "
+        f"{facts['no_progress']} turns without progress",
+    ]
+    for seat in range(row.num_players):
+        lines.append(_player_line(row, facts, seat, is_open=observer in (NO_SEAT, seat)))
+    attack = [f"{_with_beater(card, facts)} (player {seat})" for card, seat in facts["attack"]]
+    if attack:
+        lines.append(f"attack: {', '.join(attack)}")
+    return "\n".join(lines)
+
+
+def _with_beater(card: str, facts: Mapping[str, Any]) -> str:
+    beater = facts["beaten_by"].get(card)
+    return f"{card} beaten by {beater}" if beater else card
+
+
+def _player_line(row: Row, facts: Mapping[str, Any], seat: int, is_open: bool) -> str:
+    roles = [role for role in ("leader", "attacker", "defender", "dealer") if facts[role] == seat]
+    if not facts["active"][seat]:
+        roles = ["out"]
+    known = facts["known"][seat]
+    cards = [DECK.text(card) for card in each_card(row.hands[seat])]
+    shown = [card if is_open or card in known else "??" for card in cards]
+    if not is_open:
+        shown.sort(key=lambda card: card == "??")
+    score = row.score[seat] / GAME
+    return f"player {seat} [{', '.join(roles)}] score {score:g}: {' '.join(shown)}"
+
+
+def action_features() -> npt.NDArray[np.float32]:
+    """Return a row for each action, float32 [522, 27].
+
+    What it does (6, the ranges of the action layout), rank (13) and suit (4) of the card, suit of
+    the attack card that is beaten (4).
+    """
+    verbs, first_suit = len(ACTIONS.ranges), len(ACTIONS.ranges) + NUM_RANKS
+    features = np.zeros((ACTIONS.size, first_suit + 2 * NUM_SUITS), np.float32)
+    for verb, part in enumerate(ACTIONS.ranges):
+        for index, action in enumerate(range(ACTIONS.size)[ACTIONS.slices[part.name]]):
+            features[action, verb] = 1.0
+            if part.size > 1:
+                attack_suit, card = divmod(index, NUM_CARDS)
+                features[action, verbs + DECK.rank(card)] = 1.0
+                features[action, first_suit + DECK.suit(card)] = 1.0
+            if part.size > NUM_CARDS:
+                features[action, first_suit + NUM_SUITS + attack_suit] = 1.0
+    return features
