@@ -72,6 +72,7 @@ BEAT = PASS + NUM_CARDS
 EXCHANGE = BEAT + NUM_SUITS * NUM_CARDS
 STOP_OR_DONE = EXCHANGE + NUM_SUITS * NUM_CARDS
 TAKE = STOP_OR_DONE + 1
+NUM_BLOCKS = STOP_OR_DONE // NUM_CARDS
 
 ACTIONS = ActionLayout(
     ActionRange("card", NUM_CARDS, "the card: `lead`, or `add` to the attack"),
@@ -147,6 +148,10 @@ class Row(MatchRow):
 
 
 STATE_DTYPE = row_dtype(Row)
+
+#: For each suit of the attack card the cards that beat it; what is legal, see `legal_sets`.
+Answers = tuple[CardMask, CardMask, CardMask, CardMask]
+LegalSets = tuple[int, int, int, int, int, int, int, int, int, int, int]
 
 write_deck = bit_writer(NUM_CARDS)
 write_pair = bit_writer(2)
@@ -290,20 +295,6 @@ def ask(state: Row, phase: int, seat: int) -> None:
 
 
 @kernel
-def cards_to_put(state: Row) -> int:
-    """BM-4, BM-5.2. The cards that the seat asked may lead or add."""
-    seat = state.current_player
-    if state.phase == LEAD:
-        cards: CardMask = state.hands[seat]
-        return cards
-    if state.phase != RESPOND:
-        return addable(state, seat)
-    queen = red_queen(state)
-    is_open = state.beaten == 0 and state.attack & queen == 0
-    return addable(state, seat) & ~queen if is_open else 0
-
-
-@kernel
 def of_attack_rank(state: Row, seat: int) -> int:
     """A seat's cards of the rank of the attack."""
     hand: CardMask = state.hands[seat]
@@ -323,36 +314,6 @@ def unbeaten(state: Row) -> int:
 
 
 @kernel
-def has_complete_answer(state: Row) -> bool:
-    """BM-5.1, BM-5.6. Whether distinct cards of the defender beat all unbeaten cards.
-
-    By Hall's theorem: any of them together have as many beaters in the hand as they are.
-    """
-    hand: CardMask = state.hands[state.defender]
-    open_cards = unbeaten(state)
-    for subset in range(1, 1 << NUM_SUITS):
-        count = 0
-        found = 0
-        for suit in range(NUM_SUITS):
-            card = attack_card(state, suit)
-            if subset >> suit & 1 and has_card(open_cards, card):
-                count += 1
-                found |= hand & beaters_of(state, card)
-        if popcount(found) < count:
-            return False
-    return True
-
-
-@kernel
-def may_beat(state: Row) -> bool:
-    """BM-5.1. Whether unbeaten cards may be beaten at all."""
-    if state.pickup_scope == 1:
-        return True
-    is_hopeless = state.stock_size == 0 and not has_complete_answer(state)
-    return state.attack & red_queen(state) == 0 and not is_hopeless
-
-
-@kernel
 def is_pass_open(state: Row) -> bool:
     """BM-5.3. While nothing is beaten, to a player who is not out."""
     is_there = state.pass_direction == 1 or has_seat(state.active, state.attacker)
@@ -360,102 +321,116 @@ def is_pass_open(state: Row) -> bool:
 
 
 @kernel
-def cards_to_pass(state: Row) -> int:
-    """BM-5.3. The cards with which the defender may hand the pile on."""
-    return of_attack_rank(state, state.defender) if is_pass_open(state) else 0
-
-
-@kernel
-def cards_to_beat(state: Row, suit: int) -> int:
-    """BM-5.1. The defender's cards that beat the attack card of a suit, if it is unbeaten."""
+def answers(state: Row, suit: int) -> int:
+    """The defender's cards that beat the attack card of a suit, if there is one."""
     card = attack_card(state, suit)
     hand: CardMask = state.hands[state.defender]
-    return hand & beaters_of(state, card) if has_card(unbeaten(state), card) else 0
+    return hand & beaters_of(state, card) if has_card(state.attack, card) else 0
 
 
 @kernel
-def cards_to_exchange(state: Row, suit: int) -> int:
-    """BM-5.4. The defender's cards that may replace the beater of the attack card of a suit."""
-    card = attack_card(state, suit)
-    if not has_card(state.beaten, card):
-        return 0
-    cards: CardMask = state.hands[state.defender] & ~state.used[suit]
-    return cards & beaters_of(state, card)
+def is_complete(open_cards: CardMask, rank: int, beaters: Answers) -> bool:
+    """Whether distinct cards, chosen from those that beat each, beat all open cards.
+
+    By Hall's theorem: any of them together have as many beaters as they are.
+    """
+    fits = True
+    for subset in range(1, 1 << NUM_SUITS):
+        found = 0
+        count = 0
+        for suit in range(NUM_SUITS):
+            is_asked = subset >> suit & open_cards >> (suit * NUM_RANKS + rank) & 1
+            found |= beaters[suit] if is_asked else 0
+            count += is_asked
+        fits &= popcount(found) >= count
+    return fits
 
 
 @kernel
-def may_exchange(state: Row) -> bool:
-    """BM-5.4. Only after a draw in this turn."""
-    return state.exchange != 0 and state.draws[state.defender] > 0
+def legal_sets(state: Row) -> LegalSets:
+    """All that the seat asked may do, as the sets of cards of the blocks of action ids.
 
-
-@kernel
-def may_take(state: Row) -> bool:
-    """BM-5.6. While a card is unbeaten; by default only without a complete answer or a pass."""
-    if state.pickup == 1:
-        return unbeaten(state) != 0
-    return cards_to_pass(state) == 0 and not has_complete_answer(state)
-
-
-@kernel
-def last_actions(state: Row) -> int:
-    """Whether `stop` or `done` (the first bit), and whether `take` is legal (the second)."""
+    They are: cards to put down, cards to pass with, to beat with (for each suit of the attack
+    card), to exchange (likewise); the last set says whether `stop` or `done` (the first bit), and
+    whether `take` is legal (the second).
+    """
+    if state.phase == RESPOND:
+        return legal_responses(state)
     if state.phase == LEAD:
-        return 0
-    if state.phase != RESPOND:
-        return 1
-    return (1 if unbeaten(state) == 0 else 0) | (2 if may_take(state) else 0)
+        return state.hands[state.current_player], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    return addable(state, state.current_player), 0, 0, 0, 0, 0, 0, 0, 0, 0, 1
+
+
+@kernel
+def legal_responses(state: Row) -> LegalSets:
+    """BM-5. What the defender may do, see `legal_sets`."""
+    rank = state.attack_rank
+    open_cards = unbeaten(state)
+    queen = red_queen(state)
+    found = (answers(state, 0), answers(state, 1), answers(state, 2), answers(state, 3))
+    is_answered = is_complete(open_cards, rank, found)
+    # BM-5.2
+    is_own_open = state.beaten == 0 and state.attack & queen == 0
+    puts = addable(state, state.defender) & ~queen if is_own_open else 0
+    # BM-5.3
+    passes = of_attack_rank(state, state.defender) if is_pass_open(state) else 0
+    # BM-5.1
+    is_hopeless = state.attack & queen != 0 or (state.stock_size == 0 and not is_answered)
+    may_beat = state.pickup_scope == 1 or not is_hopeless
+    to_beat = open_cards if may_beat else 0
+    # BM-5.4
+    may_exchange = state.exchange != 0 and state.draws[state.defender] > 0
+    to_exchange = state.beaten if may_exchange else 0
+    # BM-5.5, BM-5.6
+    is_done = open_cards == 0
+    may_take = not is_done if state.pickup == 1 else passes == 0 and not is_answered
+    return (
+        puts,
+        passes,
+        found[0] if has_card(to_beat, rank) else 0,
+        found[1] if has_card(to_beat, NUM_RANKS + rank) else 0,
+        found[2] if has_card(to_beat, 2 * NUM_RANKS + rank) else 0,
+        found[3] if has_card(to_beat, 3 * NUM_RANKS + rank) else 0,
+        found[0] & ~state.used[0] if has_card(to_exchange, rank) else 0,
+        found[1] & ~state.used[1] if has_card(to_exchange, NUM_RANKS + rank) else 0,
+        found[2] & ~state.used[2] if has_card(to_exchange, 2 * NUM_RANKS + rank) else 0,
+        found[3] & ~state.used[3] if has_card(to_exchange, 3 * NUM_RANKS + rank) else 0,
+        (1 if is_done else 0) | (2 if may_take else 0),
+    )
 
 
 @kernel
 def write_action_mask(state: Row, mask: Mask) -> None:
     """Write the legal actions of the seat asked as 0 and 1, int8 [A]."""
-    is_responding = state.phase == RESPOND
-    beats = is_responding and may_beat(state)
-    exchanges = is_responding and may_exchange(state)
-    write_deck(mask, 0, cards_to_put(state))
-    write_deck(mask, PASS, cards_to_pass(state) if is_responding else 0)
-    for suit in range(NUM_SUITS):
-        write_deck(mask, BEAT + suit * NUM_CARDS, cards_to_beat(state, suit) if beats else 0)
-        cards = cards_to_exchange(state, suit) if exchanges else 0
-        write_deck(mask, EXCHANGE + suit * NUM_CARDS, cards)
-    write_pair(mask, STOP_OR_DONE, last_actions(state))
+    legal = legal_sets(state)
+    for block in range(NUM_BLOCKS):
+        write_deck(mask, block * NUM_CARDS, legal[block])
+    write_pair(mask, STOP_OR_DONE, legal[NUM_BLOCKS])
 
 
 @kernel
 def forced_action(state: Row) -> int:
     """The only legal action of the seat asked, or -1 if there are several."""
+    if state.phase == RESPOND:
+        return forced_response(legal_responses(state))
+    if state.phase == LEAD:
+        hand: CardMask = state.hands[state.current_player]
+        return -1 if without_lowest(hand) else lowest_card(hand)
+    return -1 if addable(state, state.current_player) else STOP_OR_DONE
+
+
+@kernel
+def forced_response(legal: LegalSets) -> int:
+    """The only action in some sets, or -1 if there are several; see `legal_sets`."""
+    count = 0
+    for block in range(NUM_BLOCKS + 1):
+        count += popcount(legal[block])
+    if count > 1:
+        return -1
     found = -1
-    cards = cards_to_put(state)
-    if cards:
-        if without_lowest(cards):
-            return -1
-        found = lowest_card(cards)
-    last = last_actions(state)
-    if last:
-        if found >= 0 or last == 3:
-            return -1
-        found = STOP_OR_DONE + lowest_bit(last)
-    if state.phase != RESPOND:
-        return found
-    cards = cards_to_pass(state)
-    if cards:
-        if found >= 0 or without_lowest(cards):
-            return -1
-        found = PASS + lowest_card(cards)
-    beats = may_beat(state)
-    exchanges = may_exchange(state)
-    for suit in range(NUM_SUITS):
-        cards = cards_to_beat(state, suit) if beats else 0
-        if cards:
-            if found >= 0 or without_lowest(cards):
-                return -1
-            found = BEAT + suit * NUM_CARDS + lowest_card(cards)
-        cards = cards_to_exchange(state, suit) if exchanges else 0
-        if cards:
-            if found >= 0 or without_lowest(cards):
-                return -1
-            found = EXCHANGE + suit * NUM_CARDS + lowest_card(cards)
+    for block in range(NUM_BLOCKS + 1):
+        if legal[block]:
+            found = block * NUM_CARDS + lowest_bit(legal[block])
     return found
 
 
