@@ -25,7 +25,7 @@ from cardenvs.core.rows import rotate
 from cardenvs.core.state import State, copy_rows
 from cardenvs.testing import WatchedTable, check_game, check_no_leak
 from tests.oracles.cases import CASES
-from tests.oracles.compare import compare_random_episode
+from tests.oracles.compare import compare_random_episode, deal_of_match
 
 TRANSCRIPTS = Path(__file__).parents[1] / "data" / "transcripts"
 
@@ -363,6 +363,31 @@ def test_determinize_does_not_depend_on_the_hidden_cards(game_id: str, num_games
 def test_engine_agrees_with_the_oracle(game_id: str, num_games: int) -> None:
     for number in range(num_games):
         compare_random_episode(game_id, random.Random(f"test/{number}"))
+
+
+def test_engine_asks_no_more_than_the_rules_do(game_id: str, num_games: int) -> None:
+    rng = random.Random(8)
+    for _ in range(num_games):
+        case = CASES[game_id]
+        options = case.random_options(rng) | {"skip_forced": True}
+        state = cardenvs.load_game(game_id, **options).new_initial_state(rng.getrandbits(62))
+        deal_of = partial(deal_of_match, state)
+        numbers = itertools.count(1)
+        oracle = case.oracle(
+            options | {"skip_forced": False},
+            deal_of(0, 0),
+            lambda dealer, deal_of=deal_of, numbers=numbers: deal_of(next(numbers), dealer),
+        )
+        decisions = 0
+        while not oracle.over:
+            legal = oracle.legal()
+            text = rng.choice(legal)
+            if len(legal) > 1:
+                state.apply_action(state.string_to_action(text))
+                decisions += 1
+            oracle.apply(text)
+        assert state.is_terminal()
+        assert len(state._actions) == decisions
 
 
 def transcripts(game_id: str, count: int) -> list[SimpleNamespace]:

@@ -210,29 +210,6 @@ def test_bm_t11_a_pile_travels_while_there_are_cards_of_the_rank():
     assert (state.current_player, legal(state)) == (0, {"take"})
 
 
-@pytest.mark.parametrize("num_players", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("seed", range(5))
-def test_bm_t12_no_card_is_lost_and_the_queen_stays_in_play(num_players, seed):
-    """BM-1.3: all 52 cards are there, and she is never thrown away."""
-
-    def watch(state: State) -> None:
-        cards = [card for hand in state.hands() for card in hand] + state.stock()
-        cards += [card for card, _ in attack(state)] + list(state.public()["beaten_by"].values())
-        assert cards.count(QUEEN) == 1
-        assert sorted([*cards, *waste(state)]) == sorted(DECK)
-
-    play_out(new_game(GAME, num_players=num_players).new_initial_state(seed=seed), seed, watch)
-
-
-@pytest.mark.parametrize("num_players", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("seed", range(5))
-def test_bm_t12_the_loser_is_left_with_the_queen(num_players, seed):
-    """BM-6.1, BM-6.2: the cards on the table go to him too."""
-    state = play_out(new_game(GAME, num_players=num_players).new_initial_state(seed=seed), seed)
-    (holder,) = [seat for seat, hand in enumerate(state.hands()) if QUEEN in hand]
-    assert list(state.returns()) == [-float(seat == holder) for seat in range(num_players)]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_bm_t12_an_exchange_keeps_the_size_of_the_hand(seed):
     """BM-5.4: nothing is drawn for it either."""

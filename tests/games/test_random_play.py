@@ -1,4 +1,4 @@
-"""A million games of random players: who loses, who wins, how long it takes."""
+"""Many games of random players: who loses, who wins, how long it takes."""
 
 from __future__ import annotations
 
@@ -64,6 +64,29 @@ def test_every_seat_loses_its_share(
         print(f"loss rate by distance from the dealer: {by_distance.round(5).tolist()}")
     assert by_seat.sum() == pytest.approx(1.0)
     assert np.allclose(by_seat, 1 / players, atol=0.002)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("num_players", "decisions"), [(2, 79.5), (3, 90.5), (4, 96.5), (5, 103.6), (6, 107.6)]
+)
+def test_brede_mette_is_as_long_as_another_engine_found(
+    num_players: int, decisions: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The figures are means of 2,000 games, hence good to about one decision."""
+    batch = cardenvs.make_batch("brede_mette-v0", NUM_TABLES, seed=0, num_players=num_players)
+    batch.reset()
+    games_left = np.full(NUM_TABLES, 10)
+    lengths = []
+    while games_left.any():
+        batch.step(batch.sample_actions())
+        ended = np.flatnonzero(batch.terminated & (games_left > 0))
+        lengths.extend(batch.episode_length[ended].tolist())
+        games_left[ended] -= 1
+    mean, error = np.mean(lengths), np.std(lengths) / np.sqrt(2_000)
+    with capsys.disabled():
+        print(f"\nBrede Mette, {num_players} players: {mean:.2f} decisions (+-{error:.2f} in 2,000)")
+    assert mean == pytest.approx(decisions, abs=3 * error)
 
 
 def figures_of_braus(num_players: int, deals: int) -> tuple[float, float, float]:
