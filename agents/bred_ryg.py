@@ -14,17 +14,8 @@ from cardenvs.core.game import Game
 from cardenvs.core.kernel import bit_reader, kernel, lowest_bit
 from cardenvs.core.rng import Stream
 from cardenvs.core.rows import CardMask, Mask, Observation
-from cardenvs.games.bred_ryg import (
-    BLACK_QUEEN,
-    DECK,
-    NUM_CARDS,
-    NUM_RANKS,
-    PASS_OR_TAKE,
-    beaters,
-    rank_cards,
-    rank_of,
-    suit_cards,
-)
+from cardenvs.games.beating import DECK, NUM_CARDS, NUM_RANKS, rank_cards, rank_of, suit_cards
+from cardenvs.games.bred_ryg import BLACK_QUEEN, PASS_OR_TAKE, beaters
 from cardenvs.games.bred_ryg_view import (
     ATTACK,
     HAND,

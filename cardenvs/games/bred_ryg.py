@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import IntEnum
 
 from cardenvs.core.cards import (
-    FRENCH_DECK,
     NO_CARD,
     card_at,
     card_mask,
@@ -16,9 +15,7 @@ from cardenvs.core.kernel import bit_writer, kernel, lowest_bit, popcount
 from cardenvs.core.layout import ActionLayout, ActionRange
 from cardenvs.core.match import (
     LOSER_GAME_OPTIONS,
-    MatchRow,
     book_game,
-    choose_first_dealer,
     match_bounds,
     match_goes_on,
     match_units,
@@ -26,30 +23,39 @@ from cardenvs.core.match import (
     write_match_returns,
 )
 from cardenvs.core.options import Option
-from cardenvs.core.rng import random_below, shuffle
+from cardenvs.core.rng import random_below
 from cardenvs.core.rows import (
     CardList,
     CardMask,
-    CardSets,
     Ints,
     Mask,
     card_list,
-    per_seat,
     row_dtype,
     scalar,
-    seats,
 )
 from cardenvs.core.rows import seat as seat_field
-from cardenvs.core.seats import NO_SEAT, has_seat, left_of, next_seat_in, seat_mask
+from cardenvs.core.seats import NO_SEAT, has_seat, next_seat_in, seat_mask
+from cardenvs.games.beating import (
+    ALL_CARDS,
+    DECK,
+    MAX_PLAYERS,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SUITS,
+    BeatingRow,
+    ask,
+    deal_cards,
+    higher_cards,
+    is_capped,
+    losers_by_cap,
+    rank_cards,
+    rank_of,
+    set_up,
+    suit_of,
+)
 
 TITLE = "Bred Ryg"
-DECK = FRENCH_DECK
 NUM_TEAMS = 0
-MAX_PLAYERS = 6
-NUM_RANKS = len(DECK.ranks)
-NUM_SUITS = len(DECK.suits)
-NUM_CARDS = DECK.num_cards
-ALL_CARDS = DECK.all_cards
 
 #: BR-1.3. She may be led and added, never reply, and nothing beats her.
 BLACK_QUEEN = DECK.card("QC")
@@ -59,8 +65,6 @@ NOT_THE_QUEEN = ALL_CARDS & ~(1 << BLACK_QUEEN)
 HAND_FLOOR = 4
 #: BR-3.3. Four cards of a rank and the extra card are the most that one trick can hold.
 MAX_ATTACK = 5
-#: BR-6.3. No game is longer than this.
-MAX_TRICKS = 1000
 
 #: The action after the 52 cards: `pass` while adding, `take` while replying.
 PASS_OR_TAKE = NUM_CARDS
@@ -100,34 +104,21 @@ REPLY = int(Phase.REPLY)
 OVER = int(Phase.OVER)
 
 
-class Row(MatchRow):
+class Row(BeatingRow):
     """A table of Bred Ryg."""
 
     # options
     exposed_card: int = scalar()
     extra_card: int = scalar()
     # the game
-    phase: int = scalar()
-    trump: int = scalar()
-    exposed: int = scalar()  # the exposed card, NO_CARD if the deal has none
-    exposed_index: int = scalar()  # its index in `stock`, -1 once it has been drawn
-    leader: int = seat_field()
-    replier: int = seat_field()
-    active: int = seats()
-    waste: int = scalar()
-    hands: CardSets = per_seat(MAX_PLAYERS)
-    known: CardSets = per_seat(MAX_PLAYERS)  # cards that all know to be in a hand
-    stock_size: int = scalar()
+    exposed_index: int = scalar()  # of the exposed card in `stock`, -1 once it has been drawn
     # the trick
-    attack_rank: int = scalar()
+    replier: int = seat_field()
     num_attack: int = scalar()
     num_answered: int = scalar()
     last_added: int = scalar()  # the last card that the adding player put down in this play
     taken: int = scalar()
-    attack_cards: int = scalar()
-    added: int = seats(NUM_SUITS)  # for each seat the suits of the rank led that it put down
     attack: CardList = card_list(MAX_ATTACK)  # the attack cards in their order
-    stock: CardList = card_list(NUM_CARDS)  # the top card last
 
 
 STATE_DTYPE = row_dtype(Row)
@@ -140,44 +131,11 @@ write_actions = bit_writer(ACTIONS.size)
 
 
 @kernel
-def rank_of(card: int) -> int:
-    """The rank of a card, 0 for a two to 12 for an ace."""
-    return card % NUM_RANKS
-
-
-@kernel
-def suit_of(card: int) -> int:
-    """The suit of a card, in the order of the deck."""
-    return card // NUM_RANKS
-
-
-@kernel
-def added_by(state: Row, seat: int) -> int:
-    """The suits of the rank led that a seat put down in this trick (the lowest four bits)."""
-    return state.added >> (seat * NUM_SUITS)
-
-
-@kernel
-def suit_cards(suit: int) -> int:
-    """The thirteen cards of a suit."""
-    return ((1 << NUM_RANKS) - 1) << (suit * NUM_RANKS)
-
-
-@kernel
-def rank_cards(rank: int) -> int:
-    """The four cards of a rank."""
-    return (1 | 1 << NUM_RANKS | 1 << 2 * NUM_RANKS | 1 << 3 * NUM_RANKS) << rank
-
-
-@kernel
 def beaters(card: int, trump: int) -> int:
     """BR-1.4. All cards that beat a card: higher ones of its suit, and trumps if it is none."""
     if card == BLACK_QUEEN:
         return 0
-    suit = suit_of(card)
-    higher = suit_cards(suit) & cards_above(card)
-    trumps = suit_cards(trump) if suit != trump else 0
-    return (higher | trumps) & NOT_THE_QUEEN
+    return higher_cards(card, trump) & NOT_THE_QUEEN
 
 
 # ----------------------------------------------------------------------------------------------
@@ -187,22 +145,8 @@ def beaters(card: int, trump: int) -> int:
 @kernel
 def deal(state: Row) -> None:
     """BR-2. Shuffle, deal, cut for trumps; the player left of the dealer will lead."""
-    choose_first_dealer(state)
-    num_players = state.num_players
-    for card in range(NUM_CARDS):
-        state.stock[card] = card
-    shuffle(state.stock, NUM_CARDS, state.rng)
-    state.stock_size = NUM_CARDS
-    for seat in range(num_players):
-        state.hands[seat] = 0
-        state.known[seat] = 0
-    seat = state.dealer
-    for _ in range(HAND_FLOOR * num_players):
-        seat = left_of(seat, num_players)
-        state.stock_size -= 1
-        state.hands[seat] |= card_mask(card_at(state.stock, state.stock_size))
+    deal_cards(state, HAND_FLOOR)
     cut(state)
-    state.leader = left_of(state.dealer, num_players)
 
 
 @kernel
@@ -223,17 +167,7 @@ def cut(state: Row) -> None:
 @kernel
 def start(state: Row) -> None:
     """BR-3, BR-8. Begin play: hands, stock, exposed card, trump and leader are set."""
-    held = 0
-    for index in range(state.stock_size):
-        held |= card_mask(card_at(state.stock, index))
-    state.active = 0
-    for seat in range(state.num_players):
-        held |= state.hands[seat]
-        if state.hands[seat]:
-            state.active |= seat_mask(seat)
-    state.waste = ALL_CARDS & ~held
-    state.no_progress = 0
-    state.turns = 0
+    set_up(state)
     begin_trick(state, state.leader)
 
 
@@ -256,13 +190,6 @@ def clear_trick(state: Row) -> None:
     state.taken = 0
     state.added = 0
     state.last_added = NO_CARD
-
-
-@kernel
-def ask(state: Row, phase: int, seat: int) -> None:
-    """Put a question to a seat."""
-    state.phase = phase
-    state.current_player = seat
 
 
 # ----------------------------------------------------------------------------------------------
@@ -497,8 +424,9 @@ def resolve(state: Row) -> None:
         state.no_progress += 1
     if popcount(state.active) <= 1:
         finish(state, state.active)
-    elif state.no_progress >= state.no_progress_limit or state.turns >= MAX_TRICKS:
-        finish_capped(state)
+    elif is_capped(state):
+        state.truncated = 1
+        finish(state, losers_by_cap(state, BLACK_QUEEN))
     elif not has_taken and has_seat(state.active, replier):
         begin_trick(state, replier)
     else:
@@ -539,23 +467,10 @@ def drop_empty_hands(state: Row) -> None:
 
 @kernel
 def finish(state: Row, losers: int) -> None:
-    """BR-6.1, BR-6.5. Score the game to a set of losers, who share the loss; it may be empty."""
+    """BR-6.1, BR-6.4, BR-6.5. Score the game to a set of losers, which may be empty."""
     book_game(state, losers)
     clear_trick(state)
-    state.phase = OVER
-    state.current_player = NO_SEAT
-
-
-@kernel
-def finish_capped(state: Row) -> None:
-    """BR-6.4. Score a game that the cap has ended: to the queen, to all, or to nobody."""
-    state.truncated = 1
-    if state.on_cap == 0:
-        for seat in range(state.num_players):
-            if state.hands[seat] & card_mask(BLACK_QUEEN):
-                finish(state, seat_mask(seat))
-                return
-    finish(state, 0 if state.on_cap == 2 else state.active)
+    ask(state, OVER, NO_SEAT)
 
 
 @kernel

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,48 +11,63 @@ from cardenvs.core.cards import (
     NO_CARD,
     card_at,
     card_mask,
-    each_card,
     has_card,
     lowest_card,
     shuffle_set,
     without_lowest,
 )
-from cardenvs.core.deals import DealReader
 from cardenvs.core.errors import DealError
 from cardenvs.core.kernel import (
     bit_reader,
     bit_writer,
     kernel,
     lowest_bit,
-    popcount,
-    read_number,
     write_entry,
     write_number,
 )
 from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
-from cardenvs.core.match import GAME, MAX_GAMES
-from cardenvs.core.rng import Stream, random_word
+from cardenvs.core.rng import Stream
 from cardenvs.core.rows import Observation
 from cardenvs.core.seats import (
     NO_SEAT,
     next_seat_in,
     read_seat,
     relative_seat,
-    relative_seats,
-    seat_mask,
-    write_seats,
 )
-from cardenvs.games.bred_ryg import (
+from cardenvs.games.beating import (
     ALL_CARDS,
     DECK,
-    EXTRA,
-    LEAD,
-    LEADER_ADDS,
     MAX_PLAYERS,
-    MAX_TRICKS,
     NUM_CARDS,
     NUM_RANKS,
     NUM_SUITS,
+    added_by,
+    rank_cards,
+    rank_of,
+    suit_of,
+)
+from cardenvs.games.beating_view import (
+    PROGRESS,
+    STANDING,
+    begin_randomness,
+    fill_hands,
+    player_line,
+    put_into_stock,
+    read_cards,
+    read_progress,
+    read_standing,
+    standing_facts,
+    write_progress,
+    write_seat,
+    write_standing,
+)
+from cardenvs.games.beating_view import deal_text as deal_text
+from cardenvs.games.beating_view import hands as hands
+from cardenvs.games.beating_view import stock as stock
+from cardenvs.games.bred_ryg import (
+    EXTRA,
+    LEAD,
+    LEADER_ADDS,
     OBSERVER_ADDS,
     OVER,
     PASS_OR_TAKE,
@@ -61,15 +75,11 @@ from cardenvs.games.bred_ryg import (
     REPLY,
     Phase,
     Row,
-    added_by,
     apply_pass,
     ask_leader_to_add,
     ask_observer_again,
     ask_observers,
     ask_replier_to_add,
-    rank_cards,
-    rank_of,
-    suit_of,
 )
 
 _CARDS = DECK.texts(ALL_CARDS)
@@ -91,19 +101,12 @@ OBSERVATION = (
     number("stock_size", NUM_CARDS, "cards in the stock"),
     one_hot("phase", SEEN_PHASES, "phase; `extra` shows to the leader on turn alone"),
     flag("on_turn", "the observer is asked now"),
-    number("no_progress", 120, "tricks in a row without progress"),
-    number("tricks", MAX_TRICKS, "finished tricks of this game"),
-    number("games_played", MAX_GAMES, "finished games of the match"),
-    flag("capped", "a cap has ended a game of the match"),
+    *PROGRESS,
     flags("known", _CARDS, "cards that all know to be in this hand", per_player=True),
     flags("added", DECK.suits, "suits of the rank led that this seat put down", per_player=True),
     flag("leader", "leads this trick", per_player=True),
     flag("replier", "replies in this trick", per_player=True),
-    flag("dealer", "dealt this game", per_player=True),
-    flag("active", "still in the game", per_player=True),
-    number("hand_size", NUM_CARDS, "cards in this hand", per_player=True),
-    number("lost", GAME * MAX_GAMES, "losses of the match so far, in 1/60 game", per_player=True),
-    number("last_lost", GAME, "loss in the last finished game, in 1/60 game", per_player=True),
+    *STANDING,
 )
 
 OFFSETS = piece_offsets(OBSERVATION, MAX_PLAYERS)
@@ -121,19 +124,12 @@ EXPOSED_DEPTH = piece_index(OBSERVATION, "exposed_depth")
 STOCK_SIZE = piece_index(OBSERVATION, "stock_size")
 PHASE = piece_index(OBSERVATION, "phase")
 ON_TURN = piece_index(OBSERVATION, "on_turn")
-NO_PROGRESS = piece_index(OBSERVATION, "no_progress")
-TRICKS = piece_index(OBSERVATION, "tricks")
-GAMES_PLAYED = piece_index(OBSERVATION, "games_played")
-CAPPED = piece_index(OBSERVATION, "capped")
+PROGRESS_BEGIN = piece_index(OBSERVATION, PROGRESS[0].name)
 KNOWN = piece_index(OBSERVATION, "known")
 ADDED = piece_index(OBSERVATION, "added")
 LEADER = piece_index(OBSERVATION, "leader")
 REPLIER = piece_index(OBSERVATION, "replier")
-DEALER = piece_index(OBSERVATION, "dealer")
-ACTIVE = piece_index(OBSERVATION, "active")
-HAND_SIZE = piece_index(OBSERVATION, "hand_size")
-LOST = piece_index(OBSERVATION, "lost")
-LAST_LOST = piece_index(OBSERVATION, "last_lost")
+STANDING_BEGIN = piece_index(OBSERVATION, STANDING[0].name)
 
 write_deck = bit_writer(NUM_CARDS)
 write_ranks = bit_writer(NUM_RANKS)
@@ -162,10 +158,7 @@ def write_observation(state: Row, seat: int, out: Observation) -> None:
     phase = seen_phase(state, seat)
     write_phases(out, at[PHASE], 1 << phase)
     write_entry(out, at[ON_TURN], state.current_player == seat)
-    write_entry(out, at[NO_PROGRESS], state.no_progress)
-    write_number(out, at[TRICKS], state.turns)
-    write_entry(out, at[GAMES_PLAYED], state.games_played)
-    write_entry(out, at[CAPPED], state.truncated)
+    write_progress(state, out, at[PROGRESS_BEGIN])
     write_players(state, seat, out, at)
 
 
@@ -216,17 +209,9 @@ def write_players(state: Row, observer: int, out: Observation, at: Any) -> None:
         place = relative_seat(seat, observer, num_players)
         write_deck(out, at[KNOWN] + place * NUM_CARDS, state.known[seat])
         write_suits(out, at[ADDED] + place * NUM_SUITS, added_by(state, seat))
-        write_entry(out, at[HAND_SIZE] + place, popcount(state.hands[seat]))
-        write_number(out, at[LOST] + 2 * place, -state.score[seat])
-        write_entry(out, at[LAST_LOST] + place, -state.last_score[seat])
-    leader = seat_mask(relative_seat(state.leader, observer, num_players))
-    replier = seat_mask(relative_seat(state.replier, observer, num_players))
-    dealer = seat_mask(relative_seat(state.dealer, observer, num_players))
-    active = relative_seats(state.active, observer, num_players)
-    write_seats(out, at[LEADER], leader, num_players)
-    write_seats(out, at[REPLIER], replier, num_players)
-    write_seats(out, at[DEALER], dealer, num_players)
-    write_seats(out, at[ACTIVE], active, num_players)
+    write_seat(state, state.leader, observer, out, at[LEADER])
+    write_seat(state, state.replier, observer, out, at[REPLIER])
+    write_standing(state, observer, out, at[STANDING_BEGIN])
 
 
 @kernel
@@ -261,9 +246,7 @@ def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
     read_trick(observation, state, at)
     place_unknown_cards(observation, rng, state, at)
     read_phase(observation, state, at)
-    state.seed = random_word(rng) << 30 ^ random_word(rng)
-    state.rng[0] = rng[0]
-    state.rng[1] = rng[1]
+    begin_randomness(state, rng)
 
 
 @kernel
@@ -279,28 +262,19 @@ def read_table(observation: Observation, state: Row, at: Any) -> None:
     state.exposed_index = -1
     if observation[at[EXPOSED_IN_STOCK]]:
         state.exposed_index = state.stock_size - 1 - card_at(observation, at[EXPOSED_DEPTH])
-    state.no_progress = card_at(observation, at[NO_PROGRESS])
-    state.turns = read_number(observation, at[TRICKS])
-    state.games_played = card_at(observation, at[GAMES_PLAYED])
-    state.deal_number = state.games_played
-    state.truncated = card_at(observation, at[CAPPED])
+    read_progress(observation, state, at[PROGRESS_BEGIN])
     state.waste = read_deck(observation, at[WASTE])
     state.leader = read_seat(observation, at[LEADER], num_players)
     state.replier = read_seat(observation, at[REPLIER], num_players)
-    state.dealer = read_seat(observation, at[DEALER], num_players)
 
 
 @kernel
 def read_players(observation: Observation, state: Row, at: Any) -> None:
     """Read what is known of each player; hands hold the known cards only, as yet."""
-    state.active = 0
+    read_standing(observation, state, at[STANDING_BEGIN])
     for seat in range(state.num_players):
         state.known[seat] = read_deck(observation, at[KNOWN] + seat * NUM_CARDS)
         state.hands[seat] = state.known[seat]
-        state.score[seat] = -read_number(observation, at[LOST] + 2 * seat)
-        state.last_score[seat] = -card_at(observation, at[LAST_LOST] + seat)
-        if observation[at[ACTIVE] + seat]:
-            state.active |= seat_mask(seat)
     state.hands[0] = read_deck(observation, at[HAND])
 
 
@@ -419,16 +393,10 @@ def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: A
         seen |= state.hands[seat]
     if state.exposed_index >= 0:
         seen |= card_mask(state.exposed)
-    num_unknown = shuffle_set(state.stock, ALL_CARDS & ~seen, rng)
-    for seat in range(1, state.num_players):
-        size = card_at(observation, at[HAND_SIZE] + seat)
-        while popcount(state.hands[seat]) < size:
-            num_unknown -= 1
-            state.hands[seat] |= card_mask(card_at(state.stock, num_unknown))
+    count = shuffle_set(state.stock, ALL_CARDS & ~seen, rng)
+    fill_hands(observation, state, at[STANDING_BEGIN], count)
     if state.exposed_index >= 0:
-        for index in range(state.stock_size - 1, state.exposed_index, -1):
-            state.stock[index] = state.stock[index - 1]
-        state.stock[state.exposed_index] = state.exposed
+        put_into_stock(state, state.exposed_index, state.exposed)
 
 
 # ----------------------------------------------------------------------------------------------
@@ -441,20 +409,10 @@ def read_deal(deal: Any, row: Row) -> None:
     Raises:
         DealError: saying what is wrong with it.
     """
-    reader = DealReader(deal, DECK, int(row.num_players))
-    reader.check_keys("dealer", "hands", "stock", "leader", "exposed", "trump")
-    hands, stock = reader.hands(), reader.card_list("stock")
-    row.dealer = reader.seat("dealer", 0)
+    reader, hands, stock = read_cards(deal, row)
     if sum(hand != 0 for hand in hands) < 2:
         raise DealError("at least two seats must hold cards")
     row.leader = reader.leader(int(row.dealer), hands)
-    row.hands[: len(hands)] = hands
-    row.stock_size = len(stock)
-    row.stock[: len(stock)] = stock[::-1]
-    _read_exposed(reader, row, hands, stock)
-
-
-def _read_exposed(reader: DealReader, row: Row, hands: list[int], stock: list[int]) -> None:
     row.exposed = reader.card("exposed", stock[-1] if stock else NO_CARD)
     is_bottom = row.exposed_card == 0
     if is_bottom and stock and row.exposed != stock[-1]:
@@ -465,22 +423,6 @@ def _read_exposed(reader: DealReader, row: Row, hands: list[int], stock: list[in
     row.trump = reader.trump(int(row.exposed))
     is_in_stock = int(row.exposed) in stock
     row.exposed_index = len(stock) - 1 - stock.index(int(row.exposed)) if is_in_stock else -1
-    for seat, hand in enumerate(hands):
-        row.known[seat] = hand & (1 << int(row.exposed)) if row.exposed >= 0 else 0
-
-
-def deal_text(row: Row) -> dict[str, Any]:
-    """Return the start of a game as data that `read_deal` takes."""
-    deal: dict[str, Any] = {
-        "dealer": row.dealer,
-        "hands": [" ".join(DECK.texts(hand)) for hand in row.hands[: row.num_players]],
-        "stock": " ".join(stock(row)),
-        "leader": row.leader,
-        "trump": DECK.suits[row.trump],
-    }
-    if row.exposed >= 0:
-        deal["exposed"] = DECK.text(row.exposed)
-    return deal
 
 
 # ----------------------------------------------------------------------------------------------
@@ -508,16 +450,6 @@ def rule_text(row: Row) -> str:
     }[Phase(row.phase)]
 
 
-def hands(row: Row) -> list[set[str]]:
-    """Return the cards in each seat's hand."""
-    return [set(DECK.texts(hand)) for hand in row.hands[: row.num_players]]
-
-
-def stock(row: Row) -> list[str]:
-    """Return the cards of the stock, the top one first."""
-    return [DECK.text(card) for card in row.stock[: row.stock_size][::-1]]
-
-
 def attack_cards(row: Row) -> list[tuple[str, int]]:
     """Return the attack cards of the trick with the seats that put them down, in their order."""
     return [(DECK.text(card), _who_put(row, card)) for card in row.attack[: row.num_attack]]
@@ -540,28 +472,17 @@ _PHASE_WORDS = {LEAD: "lead", REPLY: "replying", OVER: "over"} | dict.fromkeys(
 
 def public_facts(row: Row) -> dict[str, Any]:
     """BR-7.1. Return what all know of the present game, with absolute seats."""
-    players = range(row.num_players)
     is_in_stock = row.exposed_index >= 0
-    return {
-        "trump": DECK.suits[row.trump],
+    return standing_facts(row) | {
         "exposed": DECK.text(row.exposed) if row.exposed >= 0 else None,
         "exposed_in_stock": bool(is_in_stock),
         "exposed_depth": int(row.stock_size - 1 - row.exposed_index) if is_in_stock else None,
         "phase": _PHASE_WORDS[row.phase],
-        "leader": row.leader,
         "replier": row.replier,
         "attack": attack_cards(row),
         "answered": row.num_answered,
         "taken": set(DECK.texts(row.taken)),
-        "waste": set(DECK.texts(row.waste)),
-        "hand_sizes": [row.hands[seat].bit_count() for seat in players],
-        "stock_size": row.stock_size,
-        "known": [set(DECK.texts(row.known[seat])) for seat in players],
-        "active": [bool(row.active >> seat & 1) for seat in players],
-        "no_progress": row.no_progress,
         "tricks": row.turns,
-        "games_played": row.games_played,
-        "dealer": row.dealer,
     }
 
 
@@ -577,24 +498,12 @@ def render_text(row: Row, observer: int) -> str:
         f"waste {len(facts['waste'])}, {facts['no_progress']} tricks without progress",
     ]
     for seat in range(row.num_players):
-        lines.append(_player_line(row, facts, seat, is_open=observer in (NO_SEAT, seat)))
+        is_open = observer in (NO_SEAT, seat)
+        lines.append(player_line(row, facts, seat, ("leader", "replier"), is_open))
     attack = [f"{card} (player {seat})" for card, seat in facts["attack"]]
     if attack:
         lines.append(f"attack: {', '.join(attack)}; answered {facts['answered']}")
     return "\n".join(lines)
-
-
-def _player_line(row: Row, facts: Mapping[str, Any], seat: int, is_open: bool) -> str:
-    roles = [role for role in ("leader", "replier", "dealer") if facts[role] == seat]
-    if not facts["active"][seat]:
-        roles = ["out"]
-    known = facts["known"][seat]
-    cards = [DECK.text(card) for card in each_card(row.hands[seat])]
-    shown = [card if is_open or card in known else "??" for card in cards]
-    if not is_open:
-        shown.sort(key=lambda card: card == "??")
-    score = row.score[seat] / GAME
-    return f"player {seat} [{', '.join(roles)}] score {score:g}: {' '.join(shown)}"
 
 
 def action_features() -> npt.NDArray[np.float32]:

@@ -7,7 +7,6 @@ from enum import IntEnum
 import numpy as np
 
 from cardenvs.core.cards import (
-    FRENCH_DECK,
     NO_CARD,
     card_at,
     card_mask,
@@ -20,9 +19,7 @@ from cardenvs.core.kernel import bit_writer, kernel, lowest_bit, popcount
 from cardenvs.core.layout import ActionLayout, ActionRange
 from cardenvs.core.match import (
     LOSER_GAME_OPTIONS,
-    MatchRow,
     book_game,
-    choose_first_dealer,
     match_bounds,
     match_goes_on,
     match_units,
@@ -30,7 +27,6 @@ from cardenvs.core.match import (
     write_match_returns,
 )
 from cardenvs.core.options import Option
-from cardenvs.core.rng import shuffle
 from cardenvs.core.rows import (
     CardList,
     CardMask,
@@ -41,20 +37,29 @@ from cardenvs.core.rows import (
     per_seat,
     row_dtype,
     scalar,
-    seats,
     words,
 )
 from cardenvs.core.rows import seat as seat_field
 from cardenvs.core.seats import NO_SEAT, has_seat, left_of, next_seat_in, seat_mask
+from cardenvs.games.beating import (
+    DECK,
+    MAX_PLAYERS,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SUITS,
+    BeatingRow,
+    ask,
+    deal_cards,
+    higher_cards,
+    is_capped,
+    losers_by_cap,
+    rank_cards,
+    set_up,
+    suit_of,
+)
 
 TITLE = "Brede Mette"
-DECK = FRENCH_DECK
 NUM_TEAMS = 0
-MAX_PLAYERS = 6
-NUM_RANKS = len(DECK.ranks)
-NUM_SUITS = len(DECK.suits)
-NUM_CARDS = DECK.num_cards
-ALL_CARDS = DECK.all_cards
 
 #: BM-1. The red queen, by the option `queen`: she may be led, added and passed, and nothing beats
 #: her; nor does she beat.
@@ -62,8 +67,6 @@ RED_QUEENS = np.array([DECK.card("QD"), DECK.card("QH")], np.int64)
 
 #: BM-3. Hands draw back to this many cards at once.
 HAND_FLOOR = 3
-#: BM-6.3. No game is longer than this.
-MAX_TURNS = 1000
 
 #: Actions after the 52 cards that are led and added. Those of two cards are in blocks of 52, a
 #: block for each suit of the attack card.
@@ -111,7 +114,7 @@ RESPOND = int(Phase.RESPOND)
 OVER = int(Phase.OVER)
 
 
-class Row(MatchRow):
+class Row(BeatingRow):
     """A table of Brede Mette."""
 
     # options
@@ -121,30 +124,17 @@ class Row(MatchRow):
     pass_direction: int = scalar()
     exchange: int = scalar()
     # the game
-    phase: int = scalar()
-    trump: int = scalar()
-    upcard: int = scalar()  # NO_CARD if the deal has none
-    leader: int = seat_field()
-    attacker: int = seat_field()
-    defender: int = seat_field()
-    active: int = seats()
-    waste: int = scalar()
-    hands: CardSets = per_seat(MAX_PLAYERS)
-    known: CardSets = per_seat(MAX_PLAYERS)  # cards that all know to be in a hand
     no_ranks: Ints = per_seat(MAX_PLAYERS)  # ranks that a hand is proved to lack
     no_beaters: CardSets = per_seat(MAX_PLAYERS)  # cards that a hand is proved not to beat
-    stock_size: int = scalar()
     # the turn
-    attack_rank: int = scalar()
-    attack: int = scalar()  # the attack cards
+    attacker: int = seat_field()
+    defender: int = seat_field()
     beaten: int = scalar()  # the attack cards on which a beater lies
-    added: int = seats(NUM_SUITS)  # for each seat the suits of the rank led that it put down
     barred: int = scalar()  # cards of the rank that the adding player may not add in this play
     made_progress: int = scalar()
     draws: Ints = per_seat(MAX_PLAYERS)  # cards drawn in this turn
     used: Ints = words(NUM_SUITS)  # by suit of the attack card, the cards exchanged onto it
     beaters: CardList = card_list(NUM_SUITS)  # by suit of the attack card
-    stock: CardList = card_list(NUM_CARDS)  # the top card last
 
 
 STATE_DTYPE = row_dtype(Row)
@@ -162,33 +152,9 @@ write_pair = bit_writer(2)
 
 
 @kernel
-def suit_of(card: int) -> int:
-    """The suit of a card, in the order of the deck."""
-    return card // NUM_RANKS
-
-
-@kernel
-def suit_cards(suit: int) -> int:
-    """The thirteen cards of a suit."""
-    return ((1 << NUM_RANKS) - 1) << (suit * NUM_RANKS)
-
-
-@kernel
-def rank_cards(rank: int) -> int:
-    """The four cards of a rank."""
-    return (1 | 1 << NUM_RANKS | 1 << 2 * NUM_RANKS | 1 << 3 * NUM_RANKS) << rank
-
-
-@kernel
 def attack_card(state: Row, suit: int) -> int:
     """The card of a suit that is of the rank of the attack."""
     return suit * NUM_RANKS + state.attack_rank
-
-
-@kernel
-def added_by(state: Row, seat: int) -> int:
-    """The suits of the attack cards that a seat put down in this turn."""
-    return state.added >> (seat * NUM_SUITS) & (1 << NUM_SUITS) - 1
 
 
 @kernel
@@ -204,10 +170,7 @@ def beaters_of(state: Row, card: int) -> int:
     queen = red_queen(state)
     if queen & card_mask(card):
         return 0
-    suit = suit_of(card)
-    higher = suit_cards(suit) & cards_above(card)
-    trumps = suit_cards(state.trump) if suit != state.trump else 0
-    return (higher | trumps) & ~queen
+    return higher_cards(card, state.trump) & ~queen
 
 
 # ----------------------------------------------------------------------------------------------
@@ -217,41 +180,17 @@ def beaters_of(state: Row, card: int) -> int:
 @kernel
 def deal(state: Row) -> None:
     """BM-2. Shuffle and deal; the last card of the stock lies open, its suit is trump."""
-    choose_first_dealer(state)
-    num_players = state.num_players
-    for card in range(NUM_CARDS):
-        state.stock[card] = card
-    shuffle(state.stock, NUM_CARDS, state.rng)
-    state.stock_size = NUM_CARDS
-    for seat in range(num_players):
-        state.hands[seat] = 0
-    seat = state.dealer
-    for _ in range(HAND_FLOOR * num_players):
-        seat = left_of(seat, num_players)
-        state.stock_size -= 1
-        state.hands[seat] |= card_mask(card_at(state.stock, state.stock_size))
-    state.upcard = card_at(state.stock, 0)
-    state.trump = suit_of(state.upcard)
-    state.leader = left_of(state.dealer, num_players)
+    deal_cards(state, HAND_FLOOR)
+    state.exposed = card_at(state.stock, 0)
+    state.trump = suit_of(state.exposed)
 
 
 @kernel
 def start(state: Row) -> None:
     """BM-4, BM-8. Begin play: hands, stock, upcard, trump and leader are set."""
-    held = 0
-    for index in range(state.stock_size):
-        held |= card_mask(card_at(state.stock, index))
-    upcard = card_mask(state.upcard) if state.upcard != NO_CARD else 0
-    state.active = 0
+    set_up(state)
     for seat in range(state.num_players):
-        held |= state.hands[seat]
-        if state.hands[seat]:
-            state.active |= seat_mask(seat)
-        state.known[seat] = state.hands[seat] & upcard
         forget_proofs(state, seat)
-    state.waste = ALL_CARDS & ~held
-    state.no_progress = 0
-    state.turns = 0
     begin_turn(state, state.leader)
     if is_one_left(state):
         finish_with_one_left(state)
@@ -274,20 +213,13 @@ def begin_turn(state: Row, leader: int) -> None:
 def clear_table(state: Row) -> None:
     """No card lies on the table."""
     state.attack_rank = 0
-    state.attack = 0
+    state.attack_cards = 0
     state.beaten = 0
     state.added = 0
     state.barred = 0
     for suit in range(NUM_SUITS):
         state.beaters[suit] = NO_CARD
         state.used[suit] = 0
-
-
-@kernel
-def ask(state: Row, phase: int, seat: int) -> None:
-    """Put a question to a seat."""
-    state.phase = phase
-    state.current_player = seat
 
 
 # ----------------------------------------------------------------------------------------------
@@ -310,7 +242,7 @@ def addable(state: Row, seat: int) -> int:
 @kernel
 def unbeaten(state: Row) -> int:
     """The attack cards on which no beater lies."""
-    return state.attack & ~state.beaten
+    return state.attack_cards & ~state.beaten
 
 
 @kernel
@@ -325,7 +257,7 @@ def answers(state: Row, suit: int) -> int:
     """The defender's cards that beat the attack card of a suit, if there is one."""
     card = attack_card(state, suit)
     hand: CardMask = state.hands[state.defender]
-    return hand & beaters_of(state, card) if has_card(state.attack, card) else 0
+    return hand & beaters_of(state, card) if has_card(state.attack_cards, card) else 0
 
 
 @kernel
@@ -370,12 +302,12 @@ def legal_responses(state: Row) -> LegalSets:
     found = (answers(state, 0), answers(state, 1), answers(state, 2), answers(state, 3))
     is_answered = is_complete(open_cards, rank, found)
     # BM-5.2
-    is_own_open = state.beaten == 0 and state.attack & queen == 0
+    is_own_open = state.beaten == 0 and state.attack_cards & queen == 0
     puts = addable(state, state.defender) & ~queen if is_own_open else 0
     # BM-5.3
     passes = of_attack_rank(state, state.defender) if is_pass_open(state) else 0
     # BM-5.1
-    is_hopeless = state.attack & queen != 0 or (state.stock_size == 0 and not is_answered)
+    is_hopeless = state.attack_cards & queen != 0 or (state.stock_size == 0 and not is_answered)
     may_beat = state.pickup_scope == 1 or not is_hopeless
     to_beat = open_cards if may_beat else 0
     # BM-5.4
@@ -471,7 +403,7 @@ def play_from_hand(state: Row, seat: int, card: int) -> None:
 def put_down(state: Row, seat: int, card: int) -> None:
     """BM-4.4. Put a card into the attack; lower ones of the hand are barred in this play."""
     play_from_hand(state, seat, card)
-    state.attack |= card_mask(card)
+    state.attack_cards |= card_mask(card)
     state.added |= 1 << (seat * NUM_SUITS + suit_of(card))
     state.barred |= of_attack_rank(state, seat) & ~cards_above(card)
 
@@ -550,7 +482,7 @@ def draw_up(state: Row, seat: int) -> None:
         state.stock_size -= 1
         card = card_at(state.stock, state.stock_size)
         state.hands[seat] |= card_mask(card)
-        if card == state.upcard:
+        if card == state.exposed:
             state.known[seat] |= card_mask(card)
         state.draws[seat] += 1
         state.made_progress = 1
@@ -637,7 +569,7 @@ def exchange_beater(state: Row, suit: int, card: int) -> None:
 @kernel
 def table_cards(state: Row) -> int:
     """All cards on the table, beaters included."""
-    cards = state.attack
+    cards = state.attack_cards
     for suit in range(NUM_SUITS):
         beater = card_at(state.beaters, suit)
         if beater != NO_CARD:
@@ -687,8 +619,9 @@ def end_turn(state: Row, is_beaten: bool) -> None:
     state.no_progress = 0 if state.made_progress else state.no_progress + 1
     if is_one_left(state):
         finish_with_one_left(state)
-    elif state.no_progress >= state.no_progress_limit or state.turns >= MAX_TURNS:
-        finish_capped(state)
+    elif is_capped(state):
+        state.truncated = 1
+        finish(state, losers_by_cap(state, RED_QUEENS[state.queen]))
     elif is_beaten and has_seat(state.active, defender):
         begin_turn(state, defender)
     else:
@@ -711,23 +644,10 @@ def finish_with_one_left(state: Row) -> None:
 
 @kernel
 def finish(state: Row, losers: int) -> None:
-    """BM-6.2, BM-6.5. Score the game to a set of losers, who share the loss; it may be empty."""
+    """BM-6.2, BM-6.4, BM-6.5. Score the game to a set of losers, which may be empty."""
     book_game(state, losers)
     clear_table(state)
-    state.phase = OVER
-    state.current_player = NO_SEAT
-
-
-@kernel
-def finish_capped(state: Row) -> None:
-    """BM-6.4. Score a game that the cap has ended: to the queen, to all, or to nobody."""
-    state.truncated = 1
-    if state.on_cap == 0:
-        for seat in range(state.num_players):
-            if state.hands[seat] & red_queen(state):
-                finish(state, seat_mask(seat))
-                return
-    finish(state, 0 if state.on_cap == 2 else state.active)
+    ask(state, OVER, NO_SEAT)
 
 
 @kernel

@@ -19,7 +19,6 @@ from cardenvs.core.cards import (
     shuffle_set,
     without_lowest,
 )
-from cardenvs.core.deals import DealReader
 from cardenvs.core.errors import DealError
 from cardenvs.core.kernel import (
     bit_reader,
@@ -27,13 +26,11 @@ from cardenvs.core.kernel import (
     kernel,
     lowest_bit,
     popcount,
-    read_number,
     write_entry,
     write_number,
 )
 from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
-from cardenvs.core.match import GAME, MAX_GAMES
-from cardenvs.core.rng import Stream, random_below, random_fraction, random_word
+from cardenvs.core.rng import Stream, random_below, random_fraction
 from cardenvs.core.rows import CardMask, Observation
 from cardenvs.core.seats import (
     NO_SEAT,
@@ -41,23 +38,43 @@ from cardenvs.core.seats import (
     left_of,
     read_seat,
     relative_seat,
-    relative_seats,
-    seat_mask,
-    write_seats,
 )
-from cardenvs.games.brede_mette import (
-    ACTIONS,
+from cardenvs.games.beating import (
     ALL_CARDS,
-    BEAT,
     DECK,
-    EXCHANGE,
-    LEAD,
-    LEADER_ADDS,
     MAX_PLAYERS,
-    MAX_TURNS,
     NUM_CARDS,
     NUM_RANKS,
     NUM_SUITS,
+    added_by,
+    ask,
+    rank_cards,
+)
+from cardenvs.games.beating_view import (
+    PROGRESS,
+    STANDING,
+    begin_randomness,
+    fill_hands,
+    free_places,
+    player_line,
+    put_into_stock,
+    read_cards,
+    read_progress,
+    read_standing,
+    standing_facts,
+    write_progress,
+    write_seat,
+    write_standing,
+)
+from cardenvs.games.beating_view import deal_text as deal_text
+from cardenvs.games.beating_view import hands as hands
+from cardenvs.games.beating_view import stock as stock
+from cardenvs.games.brede_mette import (
+    ACTIONS,
+    BEAT,
+    EXCHANGE,
+    LEAD,
+    LEADER_ADDS,
     OTHERS_ADD,
     OVER,
     PASS,
@@ -66,13 +83,10 @@ from cardenvs.games.brede_mette import (
     TAKE,
     Phase,
     Row,
-    added_by,
-    ask,
     ask_others_to_add,
     attack_card,
     beaters_of,
     of_attack_rank,
-    rank_cards,
     table_cards,
 )
 
@@ -95,10 +109,7 @@ OBSERVATION = (
     number("stock_size", NUM_CARDS, "cards in the stock, of which the upcard is the last"),
     one_hot("phase", SEEN_PHASES, "phase"),
     flag("on_turn", "the observer is asked now"),
-    number("no_progress", 120, "turns in a row without progress"),
-    number("turns", MAX_TURNS, "finished turns of this game"),
-    number("games_played", MAX_GAMES, "finished games of the match"),
-    flag("capped", "a cap has ended a game of the match"),
+    *PROGRESS,
     flags("known", _CARDS, "cards that all know to be in this hand", per_player=True),
     flags("added", DECK.suits, "suits of the attack cards of this seat", per_player=True),
     flags("no_rank", DECK.ranks, "ranks proved not to be in this hand, but known", per_player=True),
@@ -107,11 +118,7 @@ OBSERVATION = (
     flag("leader", "leads this turn", per_player=True),
     flag("attacker", "gets the pile if it is passed back", per_player=True),
     flag("defender", "answers the attack", per_player=True),
-    flag("dealer", "dealt this game", per_player=True),
-    flag("active", "still in the game", per_player=True),
-    number("hand_size", NUM_CARDS, "cards in this hand", per_player=True),
-    number("lost", GAME * MAX_GAMES, "losses of the match so far, in 1/60 game", per_player=True),
-    number("last_lost", GAME, "loss in the last finished game, in 1/60 game", per_player=True),
+    *STANDING,
 )
 
 OFFSETS = piece_offsets(OBSERVATION, MAX_PLAYERS)
@@ -128,10 +135,7 @@ UPCARD_RANK = piece_index(OBSERVATION, "upcard_rank")
 STOCK_SIZE = piece_index(OBSERVATION, "stock_size")
 PHASE = piece_index(OBSERVATION, "phase")
 ON_TURN = piece_index(OBSERVATION, "on_turn")
-NO_PROGRESS = piece_index(OBSERVATION, "no_progress")
-TURNS = piece_index(OBSERVATION, "turns")
-GAMES_PLAYED = piece_index(OBSERVATION, "games_played")
-CAPPED = piece_index(OBSERVATION, "capped")
+PROGRESS_BEGIN = piece_index(OBSERVATION, PROGRESS[0].name)
 KNOWN = piece_index(OBSERVATION, "known")
 ADDED = piece_index(OBSERVATION, "added")
 NO_RANK = piece_index(OBSERVATION, "no_rank")
@@ -140,11 +144,7 @@ DRAWS = piece_index(OBSERVATION, "draws")
 LEADER = piece_index(OBSERVATION, "leader")
 ATTACKER = piece_index(OBSERVATION, "attacker")
 DEFENDER = piece_index(OBSERVATION, "defender")
-DEALER = piece_index(OBSERVATION, "dealer")
-ACTIVE = piece_index(OBSERVATION, "active")
-HAND_SIZE = piece_index(OBSERVATION, "hand_size")
-LOST = piece_index(OBSERVATION, "lost")
-LAST_LOST = piece_index(OBSERVATION, "last_lost")
+STANDING_BEGIN = piece_index(OBSERVATION, STANDING[0].name)
 
 write_deck, read_deck = bit_writer(NUM_CARDS), bit_reader(NUM_CARDS)
 write_ranks, read_ranks = bit_writer(NUM_RANKS), bit_reader(NUM_RANKS)
@@ -171,23 +171,20 @@ def write_observation(state: Row, seat: int, out: Observation) -> None:
     write_table(state, out, at)
     write_suits(out, at[BARRED], suits_in(state, state.barred) if is_on_turn else 0)
     write_suits(out, at[TRUMP], 1 << state.trump)
-    upcard = state.upcard
+    upcard = state.exposed
     write_ranks(out, at[UPCARD_RANK], 1 << upcard % NUM_RANKS if upcard != NO_CARD else 0)
     write_entry(out, at[STOCK_SIZE], state.stock_size)
     write_phases(out, at[PHASE], 1 << SEEN_PHASE_OF[state.phase])
     write_entry(out, at[ON_TURN], is_on_turn)
-    write_entry(out, at[NO_PROGRESS], state.no_progress)
-    write_number(out, at[TURNS], state.turns)
-    write_entry(out, at[GAMES_PLAYED], state.games_played)
-    write_entry(out, at[CAPPED], state.truncated)
+    write_progress(state, out, at[PROGRESS_BEGIN])
     write_players(state, seat, out, at)
 
 
 @kernel
 def write_table(state: Row, out: Observation, at: Any) -> None:
     """Write the attack cards, what beats them, and the exchanges used up."""
-    write_ranks(out, at[ATTACK_RANK], 1 << state.attack_rank if state.attack else 0)
-    write_suits(out, at[ATTACK], suits_in(state, state.attack))
+    write_ranks(out, at[ATTACK_RANK], 1 << state.attack_rank if state.attack_cards else 0)
+    write_suits(out, at[ATTACK], suits_in(state, state.attack_cards))
     for suit in range(NUM_SUITS):
         beater = card_at(state.beaters, suit)
         beaters = card_mask(beater) if beater != NO_CARD else 0
@@ -215,19 +212,10 @@ def write_players(state: Row, observer: int, out: Observation, at: Any) -> None:
         write_ranks(out, at[NO_RANK] + place * NUM_RANKS, state.no_ranks[seat])
         write_deck(out, at[NO_BEATERS] + place * NUM_CARDS, state.no_beaters[seat])
         write_entry(out, at[DRAWS] + place, state.draws[seat])
-        write_entry(out, at[HAND_SIZE] + place, popcount(state.hands[seat]))
-        write_number(out, at[LOST] + 2 * place, -state.score[seat])
-        write_entry(out, at[LAST_LOST] + place, -state.last_score[seat])
-    leader = seat_mask(relative_seat(state.leader, observer, num_players))
-    attacker = seat_mask(relative_seat(state.attacker, observer, num_players))
-    defender = seat_mask(relative_seat(state.defender, observer, num_players))
-    dealer = seat_mask(relative_seat(state.dealer, observer, num_players))
-    active = relative_seats(state.active, observer, num_players)
-    write_seats(out, at[LEADER], leader, num_players)
-    write_seats(out, at[ATTACKER], attacker, num_players)
-    write_seats(out, at[DEFENDER], defender, num_players)
-    write_seats(out, at[DEALER], dealer, num_players)
-    write_seats(out, at[ACTIVE], active, num_players)
+    write_seat(state, state.leader, observer, out, at[LEADER])
+    write_seat(state, state.attacker, observer, out, at[ATTACKER])
+    write_seat(state, state.defender, observer, out, at[DEFENDER])
+    write_standing(state, observer, out, at[STANDING_BEGIN])
 
 
 @kernel
@@ -260,11 +248,9 @@ def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
     read_table(observation, state, at)
     read_players(observation, state, at)
     read_attack(observation, state, at)
-    place_unknown_cards(observation, rng, state, at)
+    place_unknown_cards(observation, rng, state, at[STANDING_BEGIN])
     read_phase(observation, state, at)
-    state.seed = random_word(rng) << 30 ^ random_word(rng)
-    state.rng[0] = rng[0]
-    state.rng[1] = rng[1]
+    begin_randomness(state, rng)
 
 
 @kernel
@@ -273,26 +259,21 @@ def read_table(observation: Observation, state: Row, at: Any) -> None:
     num_players = state.num_players
     state.trump = lowest_bit(read_suits(observation, at[TRUMP]))
     upcard_rank = read_ranks(observation, at[UPCARD_RANK])
-    state.upcard = NO_CARD
+    state.exposed = NO_CARD
     if upcard_rank:
-        state.upcard = state.trump * NUM_RANKS + lowest_bit(upcard_rank)
+        state.exposed = state.trump * NUM_RANKS + lowest_bit(upcard_rank)
     state.stock_size = card_at(observation, at[STOCK_SIZE])
-    state.no_progress = card_at(observation, at[NO_PROGRESS])
-    state.turns = read_number(observation, at[TURNS])
-    state.games_played = card_at(observation, at[GAMES_PLAYED])
-    state.deal_number = state.games_played
-    state.truncated = card_at(observation, at[CAPPED])
+    read_progress(observation, state, at[PROGRESS_BEGIN])
     state.waste = read_deck(observation, at[WASTE])
     state.leader = read_seat(observation, at[LEADER], num_players)
     state.attacker = read_seat(observation, at[ATTACKER], num_players)
     state.defender = read_seat(observation, at[DEFENDER], num_players)
-    state.dealer = read_seat(observation, at[DEALER], num_players)
 
 
 @kernel
 def read_players(observation: Observation, state: Row, at: Any) -> None:
     """Read what is known of each player; hands hold the known cards only, as yet."""
-    state.active = 0
+    read_standing(observation, state, at[STANDING_BEGIN])
     state.added = 0
     state.made_progress = 0
     for seat in range(state.num_players):
@@ -301,15 +282,10 @@ def read_players(observation: Observation, state: Row, at: Any) -> None:
         state.no_ranks[seat] = read_ranks(observation, at[NO_RANK] + seat * NUM_RANKS)
         state.no_beaters[seat] = read_deck(observation, at[NO_BEATERS] + seat * NUM_CARDS)
         state.draws[seat] = card_at(observation, at[DRAWS] + seat)
-        state.score[seat] = -read_number(observation, at[LOST] + 2 * seat)
-        state.last_score[seat] = -card_at(observation, at[LAST_LOST] + seat)
         added = read_suits(observation, at[ADDED] + seat * NUM_SUITS)
         state.added |= added << (seat * NUM_SUITS)
-        if observation[at[ACTIVE] + seat]:
-            state.active |= seat_mask(seat)
-        elif added:  # has gone out in this turn
-            state.made_progress = 1
-        if state.draws[seat]:
+        has_gone_out = added != 0 and not has_seat(state.active, seat)
+        if has_gone_out or state.draws[seat]:
             state.made_progress = 1
     state.hands[0] = read_deck(observation, at[HAND])
 
@@ -318,7 +294,7 @@ def read_players(observation: Observation, state: Row, at: Any) -> None:
 def read_attack(observation: Observation, state: Row, at: Any) -> None:
     """Read the attack cards and what beats them."""
     suits = read_suits(observation, at[ATTACK])
-    state.attack = 0
+    state.attack_cards = 0
     state.beaten = 0
     state.attack_rank = 0
     if suits:
@@ -329,7 +305,7 @@ def read_attack(observation: Observation, state: Row, at: Any) -> None:
         state.used[suit] = read_deck(observation, at[USED] + suit * NUM_CARDS)
         state.beaters[suit] = lowest_card(beater) if beater else NO_CARD
         if has_card(suits, suit):
-            state.attack |= card
+            state.attack_cards |= card
         if beater:
             state.beaten |= card
 
@@ -393,7 +369,7 @@ def last_adder(state: Row) -> int:
 
 
 @kernel
-def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: Any) -> None:
+def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: int) -> None:
     """Deal the cards that the observer has not seen to the other hands and the stock.
 
     Hands about which something is proved are drawn one after the other, each uniformly from the
@@ -401,8 +377,8 @@ def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: A
     more or fewer ways; so the whole is kept with a probability in proportion to these, and drawn
     again otherwise. The rest may lie in any order.
     """
-    has_upcard = state.upcard != NO_CARD and state.stock_size > 0
-    in_stock = card_mask(state.upcard) if has_upcard else 0
+    has_upcard = state.exposed != NO_CARD and state.stock_size > 0
+    in_stock = card_mask(state.exposed) if has_upcard else 0
     unknown = ALL_CARDS & ~(state.waste | table_cards(state) | in_stock)
     for seat in range(state.num_players):
         unknown &= ~state.hands[seat]
@@ -413,21 +389,9 @@ def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: A
             state.hands[seat] = state.known[seat]
         placed = place_forced_cards(observation, state, at, unknown, has_free_stock)
         kept = draw_proved_hands(observation, rng, state, at, unknown & ~placed)
-    count = shuffle_set(state.stock, kept, rng)
-    for seat in range(1, state.num_players):
-        for _ in range(free_places(observation, state, at, seat)):
-            count -= 1
-            state.hands[seat] |= card_mask(card_at(state.stock, count))
+    fill_hands(observation, state, at, shuffle_set(state.stock, kept, rng))
     if has_upcard:
-        for index in range(state.stock_size - 1, 0, -1):
-            state.stock[index] = state.stock[index - 1]
-        state.stock[0] = state.upcard
-
-
-@kernel
-def free_places(observation: Observation, state: Row, at: Any, seat: int) -> int:
-    """How many cards a hand still lacks."""
-    return card_at(observation, at[HAND_SIZE] + seat) - popcount(state.hands[seat])
+        put_into_stock(state, 0, state.exposed)
 
 
 @kernel
@@ -447,7 +411,7 @@ def barred_by_proofs(state: Row, seat: int) -> int:
 
 @kernel
 def place_forced_cards(
-    observation: Observation, state: Row, at: Any, unknown: CardMask, has_free_stock: bool
+    observation: Observation, state: Row, at: int, unknown: CardMask, has_free_stock: bool
 ) -> int:
     """Place the cards that lie in one place in all worlds, as far as it is plain; return them."""
     placed = 0
@@ -473,7 +437,7 @@ def place_forced_cards(
 
 @kernel
 def draw_proved_hands(
-    observation: Observation, rng: Stream, state: Row, at: Any, unknown: CardMask
+    observation: Observation, rng: Stream, state: Row, at: int, unknown: CardMask
 ) -> int:
     """Draw the hands about which something is proved; return what is left, or -1 to try again."""
     left = unknown
@@ -506,39 +470,19 @@ def read_deal(deal: Any, row: Row) -> None:
     Raises:
         DealError: saying what is wrong with it.
     """
-    reader = DealReader(deal, DECK, int(row.num_players))
-    reader.check_keys("dealer", "hands", "stock", "leader", "exposed", "trump")
-    hands, stock = reader.hands(), reader.card_list("stock")
-    row.dealer = reader.seat("dealer", 0)
+    reader, hands, stock = read_cards(deal, row)
     if not any(hands):
         raise DealError("at least one seat must hold cards")
     if stock and not all(hands):
         raise DealError(f"hand {hands.index(0)} is empty, which cannot be while there is a stock")
     row.leader = reader.leader(int(row.dealer), hands)
-    row.hands[: len(hands)] = hands
-    row.stock_size = len(stock)
-    row.stock[: len(stock)] = stock[::-1]
-    row.upcard = reader.card("exposed", stock[-1] if stock else NO_CARD)
-    if stock and row.upcard != stock[-1]:
+    row.exposed = reader.card("exposed", stock[-1] if stock else NO_CARD)
+    if stock and row.exposed != stock[-1]:
         raise DealError(
-            f"exposed={DECK.text(row.upcard)!r} is not the last card of the stock, "
+            f"exposed={DECK.text(row.exposed)!r} is not the last card of the stock, "
             f"{DECK.text(stock[-1])}"
         )
-    row.trump = reader.trump(int(row.upcard))
-
-
-def deal_text(row: Row) -> dict[str, Any]:
-    """Return the start of a game as data that `read_deal` takes."""
-    deal: dict[str, Any] = {
-        "dealer": row.dealer,
-        "hands": [" ".join(DECK.texts(hand)) for hand in row.hands[: row.num_players]],
-        "stock": " ".join(stock(row)),
-        "leader": row.leader,
-        "trump": DECK.suits[row.trump],
-    }
-    if row.upcard != NO_CARD:
-        deal["exposed"] = DECK.text(row.upcard)
-    return deal
+    row.trump = reader.trump(int(row.exposed))
 
 
 # ----------------------------------------------------------------------------------------------
@@ -570,21 +514,11 @@ def rule_text(row: Row) -> str:
     }[Phase(row.phase)]
 
 
-def hands(row: Row) -> list[set[str]]:
-    """Return the cards in each seat's hand."""
-    return [set(DECK.texts(hand)) for hand in row.hands[: row.num_players]]
-
-
-def stock(row: Row) -> list[str]:
-    """Return the cards of the stock, the top one first."""
-    return [DECK.text(card) for card in row.stock[: row.stock_size][::-1]]
-
-
 def attack_cards(row: Row) -> list[tuple[str, int]]:
     """Return the attack cards with the seats that put them down, in the order of their ids."""
     return [
         (DECK.text(card), seat)
-        for card in each_card(row.attack)
+        for card in each_card(row.attack_cards)
         for seat in range(row.num_players)
         if row.added >> (seat * NUM_SUITS + DECK.suit(card)) & 1
     ]
@@ -598,37 +532,27 @@ def public_facts(row: Row) -> dict[str, Any]:
     """BM-7.1. Return what all know of the present game, with absolute seats."""
     players = range(row.num_players)
     rank = DECK.ranks[row.attack_rank]
-    return {
-        "trump": DECK.suits[row.trump],
-        "upcard": DECK.text(row.upcard) if row.upcard != NO_CARD else None,
+    return standing_facts(row) | {
+        "upcard": DECK.text(row.exposed) if row.exposed != NO_CARD else None,
         "upcard_in_stock": bool(row.stock_size > 0),
         "phase": SEEN_PHASES[SEEN_PHASE_OF[row.phase]],
-        "leader": row.leader,
         "attacker": row.attacker,
         "defender": row.defender,
         "attack": attack_cards(row),
         "beaten_by": {
-            f"{rank}{DECK.suits[suit]}": DECK.text(beater)
-            for suit, beater in enumerate(row.beaters)
+            f"{rank}{suit}": DECK.text(beater)
+            for suit, beater in zip(DECK.suits, row.beaters, strict=True)
             if beater != NO_CARD
         },
-        "waste": set(DECK.texts(row.waste)),
-        "hand_sizes": [row.hands[seat].bit_count() for seat in players],
-        "stock_size": row.stock_size,
-        "known": [set(DECK.texts(row.known[seat])) for seat in players],
-        "active": [bool(row.active >> seat & 1) for seat in players],
         "draws": [row.draws[seat] for seat in players],
         "used_exchanges": {
-            (f"{rank}{DECK.suits[suit]}", card)
-            for suit in range(NUM_SUITS)
-            for card in DECK.texts(row.used[suit])
+            (f"{rank}{suit}", card)
+            for suit, used in zip(DECK.suits, row.used, strict=True)
+            for card in DECK.texts(used)
         },
         "no_rank": [_ranks(row.no_ranks[seat]) for seat in players],
         "no_beaters": [set(DECK.texts(row.no_beaters[seat])) for seat in players],
-        "no_progress": row.no_progress,
         "turns": row.turns,
-        "games_played": row.games_played,
-        "dealer": row.dealer,
     }
 
 
@@ -643,7 +567,8 @@ def render_text(row: Row, observer: int) -> str:
         f"{facts['no_progress']} turns without progress",
     ]
     for seat in range(row.num_players):
-        lines.append(_player_line(row, facts, seat, is_open=observer in (NO_SEAT, seat)))
+        is_open = observer in (NO_SEAT, seat)
+        lines.append(player_line(row, facts, seat, ("leader", "attacker", "defender"), is_open))
     attack = [f"{_with_beater(card, facts)} (player {seat})" for card, seat in facts["attack"]]
     if attack:
         lines.append(f"attack: {', '.join(attack)}")
@@ -653,19 +578,6 @@ def render_text(row: Row, observer: int) -> str:
 def _with_beater(card: str, facts: Mapping[str, Any]) -> str:
     beater = facts["beaten_by"].get(card)
     return f"{card} beaten by {beater}" if beater else card
-
-
-def _player_line(row: Row, facts: Mapping[str, Any], seat: int, is_open: bool) -> str:
-    roles = [role for role in ("leader", "attacker", "defender", "dealer") if facts[role] == seat]
-    if not facts["active"][seat]:
-        roles = ["out"]
-    known = facts["known"][seat]
-    cards = [DECK.text(card) for card in each_card(row.hands[seat])]
-    shown = [card if is_open or card in known else "??" for card in cards]
-    if not is_open:
-        shown.sort(key=lambda card: card == "??")
-    score = row.score[seat] / GAME
-    return f"player {seat} [{', '.join(roles)}] score {score:g}: {' '.join(shown)}"
 
 
 def action_features() -> npt.NDArray[np.float32]:

@@ -85,7 +85,7 @@ def test_brede_mette_is_as_long_as_another_engine_found(
         games_left[ended] -= 1
     mean, error = np.mean(lengths), np.std(lengths) / np.sqrt(2_000)
     with capsys.disabled():
-        print(f"\nBrede Mette, {num_players} players: {mean:.2f} decisions (+-{error:.2f} in 2,000)")
+        print(f"\nBrede Mette, {num_players} players: {mean:.2f} decisions, +-{error:.2f}")
     assert mean == pytest.approx(decisions, abs=3 * error)
 
 
