@@ -27,6 +27,11 @@ _SPECIAL = {
         "priority": "agents.priority:make_priority",
     },
     "bred_ryg-v0": {"rules": "agents.bred_ryg:make_rules"},
+    "brede_mette-v0": {
+        "rules": "agents.brede_mette:make_rules",
+        "lowest": "agents.brede_mette:make_lowest",
+        "priority": "agents.priority:make_priority",
+    },
 }
 
 

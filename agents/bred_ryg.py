@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from agents.base import GREEDY, KernelAgent, player_counter
+from agents.beating import cheapest
 from cardenvs.core.cards import card_mask, has_card, lowest_card, without_lowest
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import bit_reader, kernel, lowest_bit
 from cardenvs.core.rng import Stream
 from cardenvs.core.rows import CardMask, Mask, Observation
-from cardenvs.games.beating import DECK, NUM_CARDS, NUM_RANKS, rank_cards, rank_of, suit_cards
+from cardenvs.games.beating import DECK, NUM_CARDS, rank_of, suit_cards
 from cardenvs.games.bred_ryg import BLACK_QUEEN, PASS_OR_TAKE, beaters
 from cardenvs.games.bred_ryg_view import (
     ATTACK,
@@ -55,30 +56,6 @@ def act(observation: Observation, mask: Mask, rng: Stream) -> int:
     if observation[at[REPLIER]]:
         return add_as_replier(observation, at, legal, trump)
     return add(legal, trump, is_endgame)
-
-
-# ----------------------------------------------------------------------------------------------
-# Cards
-
-
-@kernel
-def lowest_of(cards: CardMask) -> int:
-    """The card of the lowest rank in a set that is not empty."""
-    ranks = cards | cards >> NUM_RANKS | cards >> 2 * NUM_RANKS | cards >> 3 * NUM_RANKS
-    return lowest_card(cards & rank_cards(lowest_bit(ranks)))
-
-
-@kernel
-def plain_cards(cards: CardMask, trump: int) -> CardMask:
-    """The cards of a set that are no trumps."""
-    return cards & ~suit_cards(trump)
-
-
-@kernel
-def cheapest(cards: CardMask, trump: int) -> int:
-    """The least valuable card of a set that is not empty: any plain card before any trump."""
-    plain = plain_cards(cards, trump)
-    return lowest_of(plain if plain else cards)
 
 
 # ----------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Find the order of a game's `priority` control: `python -m training.priority_search braus`.
 
-From the order of the ids, one action at a time is moved to another place, and stays there if the
-agent does better on the same deals of the `dev` list against random players. The best order is
+From the order of the ids, an action or a run of them is moved to another place, and stays there if
+the agent does better on the same deals of the `dev` list against random players. The best order is
 written to agents/priority.json.
 """
 
@@ -27,13 +27,21 @@ def search(game: Game, steps: int, deals: int, seed: int) -> tuple[list[int], fl
     order = list(range(game.num_actions))
     best = _score(game, order, deals)
     for step in tqdm(range(steps), unit="step"):
-        moved = order.copy()
-        moved.insert(int(rng.integers(len(order))), moved.pop(int(rng.integers(len(order)))))
+        moved = _moved(order, rng)
         score = _score(game, moved, deals)
         if score > best:
             order, best = moved, score
             tqdm.write(f"step {step}: {best:.4f}")
     return order, best
+
+
+def _moved(order: list[int], rng: np.random.Generator) -> list[int]:
+    """Return the order with a run of it, of 1, 2, 4 ... actions, in another place."""
+    size = 2 ** int(rng.integers(len(order).bit_length() - 1))
+    start = int(rng.integers(len(order) - size + 1))
+    rest = order[:start] + order[start + size :]
+    place = int(rng.integers(len(rest) + 1))
+    return rest[:place] + order[start : start + size] + rest[place:]
 
 
 def _score(game: Game, order: Sequence[int], deals: int) -> float:

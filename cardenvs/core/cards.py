@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cardenvs.core.kernel import kernel, lowest_bit, popcount
-from cardenvs.core.rng import Stream, random_pair_below, shuffle
+from cardenvs.core.kernel import kernel, lowest_bit, nth_mask
+from cardenvs.core.rng import DIGITS, Stream, next_digit, random_digits, shuffle
 from cardenvs.core.seats import places_left_of
 
 _widened: Any = np.int64
@@ -132,22 +132,9 @@ def without_lowest(cards: int) -> int:
 
 
 @kernel
-def nth_card(cards: int, index: int) -> int:
-    """The card at a place of a set that has so many, counted from 0 for the lowest."""
-    for _ in range(index):
-        cards = without_lowest(cards)
-    return lowest_card(cards)
-
-
-@kernel
 def cards_above(card: int) -> int:
     """All ids higher than a card's; all ids at all for NO_CARD."""
     return ~((2 << card) - 1) if card >= 0 else -1
-
-
-#: One in each of eight bytes, and the highest bit of each of seven.
-_ONES = 0x0101010101010101
-_HIGH = 0x80808080808080
 
 
 @kernel
@@ -156,33 +143,27 @@ def deal_evenly(
 ) -> None:
     """Deal the cards 0 .. num_cards - 1 to hands of one size, all ways equally likely.
 
-    Each card goes to a free place, each of them equally likely. `ends` counts in its bytes the
-    free places of the first hand, of the first two, and so on; the numbers of the hands that the
-    cards go to are kept bit by bit, in three sets. There are at most seven hands, and an even
-    number of cards, at most 62, that the number of hands divides.
+    The hands are drawn one after the other, and the last one is what is left. There are at most 62
+    cards, a number that the number of hands divides.
     """
-    high = _HIGH & ((1 << 8 * num_hands) - 1)
-    ends = 0
-    ones = twos = fours = 0
+    left = (1 << num_cards) - 1
+    count = num_cards
+    digits = 0
+    drawn = 0
     for hand in range(num_hands):
-        ends |= num_cards // num_hands * (hand + 1) << 8 * hand
-    for card in range(0, num_cards, 2):
-        place, next_place = random_pair_below(stream, num_cards - card)
-        full = ((place * _ONES | _HIGH) - ends) & high  # the hands before that of the place
-        ends -= (full ^ high) >> 7
-        hand = popcount(full)
-        full = ((next_place * _ONES | _HIGH) - ends) & high
-        ends -= (full ^ high) >> 7
-        next_hand = popcount(full)
-        ones |= (hand & 1 | (next_hand & 1) << 1) << card
-        twos |= (hand >> 1 & 1 | next_hand & 2) << card
-        fours |= (hand >> 2 | next_hand >> 2 << 1) << card
-    dealt = (1 << num_cards) - 1
-    for hand in range(num_hands):
-        cards = ones if hand & 1 else ~ones
-        cards &= twos if hand & 2 else ~twos
-        cards &= fours if hand & 4 else ~fours
-        hands[places_left_of(first, hand, num_hands)] = cards & dealt
+        before = left
+        if hand == num_hands - 1:
+            left = 0
+        else:
+            for _ in range(num_cards // num_hands):
+                if drawn == 0:
+                    digits = random_digits(stream)
+                    drawn = DIGITS
+                digit, digits = next_digit(digits, count)
+                left ^= nth_mask(left, digit)
+                count -= 1
+                drawn -= 1
+        hands[places_left_of(first, hand, num_hands)] = before ^ left
 
 
 @kernel

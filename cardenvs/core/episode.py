@@ -20,6 +20,7 @@ from cardenvs.core.kernel import (
     entry_point,
     kernel,
     lowest_bit,
+    nth_mask,
     popcount,
     store_now,
 )
@@ -106,19 +107,11 @@ def legal_sampler(num_actions: int) -> Callable[[Any, int], int]:
             legal = read_chunk(mask, start)
             here = popcount(legal)
             if place < here:
-                return start + nth_bit(legal, place)
+                return start + lowest_bit(nth_mask(legal, place))
             place -= here
-        return whole + nth_bit(last, place) if last else NO_ACTION
+        return whole + lowest_bit(nth_mask(last, place)) if last else NO_ACTION
 
     return random_legal
-
-
-@kernel
-def nth_bit(bits: int, place: int) -> int:
-    """The index of a set bit, counted from 0 at the lowest."""
-    for _ in range(place):
-        bits &= bits - 1
-    return lowest_bit(bits)
 
 
 @kernel

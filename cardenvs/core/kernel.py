@@ -42,6 +42,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _int64: Any = np.int64
 _dumps: Any = serialize.dumps
 _struct_proxy: Any = cgutils.create_struct_proxy
+_get_function: Any = cgutils.get_or_insert_function
 
 #: False where `NUMBA_DISABLE_JIT=1` makes kernels ordinary Python functions.
 COMPILED: bool = not numba.core.config.__dict__["DISABLE_JIT"]
@@ -283,6 +284,40 @@ lowest_bit: Callable[[int], int] = _unary_bits(
     lambda builder, value: builder.cttz(value, ir.Constant(ir.IntType(1), 1)),
     _plain_lowest,
 )
+
+
+def _plain_nth(bits: int, place: int) -> int:
+    for _ in range(place):
+        bits &= bits - 1
+    return bits & -bits
+
+
+#: Processors that have the instruction below, but take a long time over it.
+_SLOW_DEPOSIT = ("znver1", "znver2")
+
+
+def _nth_mask(typing_context: Any, bits: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        long = ir.IntType(64)
+        values = [
+            context.cast(builder, value, given, types.int64)
+            for value, given in zip(arguments, signature.args, strict=True)
+        ]
+        _, name, features = context.codegen().magic_tuple()
+        if "+bmi2" not in features.split(",") or name in _SLOW_DEPOSIT:
+            pair = types.int64(types.int64, types.int64)
+            return context.compile_internal(builder, _plain_nth, pair, values)
+        deposit = _get_function(
+            builder.module, ir.FunctionType(long, [long, long]), "llvm.x86.bmi.pdep.64"
+        )
+        return builder.call(deposit, [builder.shl(ir.Constant(long, 1), values[1]), values[0]])
+
+    return types.int64(bits, place), generate
+
+
+#: The set that holds one thing of a set: that at a place, counted from 0 at the lowest bit. One
+#: instruction where the processor has it.
+nth_mask: Callable[[int, int], int] = _chosen(_nth_mask, _plain_nth)
 
 
 def bit_writer(width: int) -> Callable[[npt.NDArray[np.int8], int, int], None]:

@@ -17,11 +17,16 @@ Stream = npt.NDArray[np.int64]
 #: Seeds are 0 <= seed < SEED_LIMIT.
 SEED_LIMIT = 2**63
 
+#: How many numbers are taken out of one supply; see `random_digits`.
+DIGITS = 6
+_DIGITS_MASK = 2**57 - 1
+
 _LOW = 0xFFFFFFFF
 # Odd multipliers of 32-bit hashes, as signed numbers: products then fit int64.
 _FIRST = 0x7FEB352D
 _SECOND = 0x846CA68B - 2**32
 _GOLDEN = 0x9E3779B9 - 2**32
+_SALT = 0xC2B2AE3D
 
 
 @kernel
@@ -51,8 +56,17 @@ def table_seed(seed: int, index: int) -> int:
 
 @kernel
 def start_stream(stream: Stream, seed: int, episode: int, deal_number: int) -> None:
-    """Point a stream at the start of a deal's random numbers."""
-    stream[0] = combine(combine(combine(0, seed), episode), deal_number)
+    """Point a stream at the start of a deal's random numbers.
+
+    The words of the three numbers are scrambled side by side, which takes a third of the time of
+    scrambling one after the other, and added up, differently for each half of the key.
+    """
+    deal = (episode >> 32) * _GOLDEN + deal_number
+    low = mix(seed & _LOW) + mix(seed >> 32 ^ _FIRST)
+    low += mix(episode & _LOW ^ _SALT) + mix((deal ^ _SALT >> 8) & _LOW)
+    high = mix(seed & _LOW ^ _SALT >> 4) + mix(seed >> 32 ^ _SALT >> 1)
+    high += mix(episode & _LOW ^ _FIRST >> 3) + mix((deal ^ _FIRST >> 5) & _LOW)
+    stream[0] = (mix(high & _LOW) & 0x3FFFFFFF) << 32 | mix(low & _LOW)
     stream[1] = 0
 
 
@@ -76,13 +90,20 @@ def random_below(stream: Stream, limit: int) -> int:
 
 
 @kernel
-def random_pair_below(stream: Stream, limit: int) -> tuple[int, int]:
-    """Random numbers in 0 .. limit - 1 and in 0 .. limit - 2 from one word.
+def random_digits(stream: Stream) -> int:
+    """A supply of small random numbers, which `next_digit` takes out one by one."""
+    return random_word(stream) << 25 | random_word(stream) >> 7
 
-    The bias is below limit**2 / 2**32; limit <= 2**15.
+
+@kernel
+def next_digit(digits: int, limit: int) -> tuple[int, int]:
+    """A random number in 0 .. limit - 1, and the supply without it; limit <= 63.
+
+    The bias of all numbers taken out together is below the product of their limits / 2**57, so
+    that a supply is good for `DIGITS` of them.
     """
-    product = random_word(stream) * limit
-    return product >> 32, ((product & _LOW) * (limit - 1)) >> 32
+    product = digits * limit
+    return product >> 57, product & _DIGITS_MASK
 
 
 @kernel

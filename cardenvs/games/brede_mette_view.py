@@ -15,7 +15,6 @@ from cardenvs.core.cards import (
     each_card,
     has_card,
     lowest_card,
-    nth_card,
     shuffle_set,
     without_lowest,
 )
@@ -25,6 +24,7 @@ from cardenvs.core.kernel import (
     bit_writer,
     kernel,
     lowest_bit,
+    nth_mask,
     popcount,
     write_entry,
     write_number,
@@ -453,7 +453,7 @@ def draw_proved_hands(
             if ways == drawn:
                 return -1
             chance *= (ways - drawn) / (most - drawn)
-            card = card_mask(nth_card(allowed, random_below(rng, ways - drawn)))
+            card = nth_mask(allowed, random_below(rng, ways - drawn))
             allowed &= ~card
             left &= ~card
             state.hands[seat] |= card

@@ -243,6 +243,90 @@ def test_in_braus_each_agent_beats_those_that_know_less() -> None:
     assert 0.13 < report.rows[0].result < 0.15  # two independent engines: 0.136 and 0.142
 
 
+# ----------------------------------------------------------------------------------------------
+# Brede Mette
+
+
+def mette_choose(
+    name: str, hands: list[str], *played: str, stock: str = STOCK, trump: str = "H", **options: Any
+) -> str:
+    """Return the words for what an agent plays after some actions; seat 0 leads."""
+    game = cardenvs.load_game("brede_mette-v0", num_players=len(hands), **options)
+    deal = {"hands": hands, "stock": stock, "trump": trump, "leader": 0}
+    state = game.new_initial_state(seed=0, deal=deal)
+    for text in played:
+        state.apply_action(state.string_to_action(text))
+    agent = agents.make(game, name)
+    return state.action_to_string(int(agent.act(state.observation(), state.action_mask())))
+
+
+def test_in_brede_mette_h1_leads_the_lowest_plain_rank_and_all_of_it() -> None:
+    hands = ["3D 3S AS", "8S 6S 2H", REST]
+    assert mette_choose("rules", hands) == "lead 3D"
+    assert mette_choose("rules", hands, "lead 3D") == "add 3S"
+
+
+def test_in_brede_mette_trumps_are_added_only_without_a_stock() -> None:
+    hands = ["3D 3H AS", "8S 6S 2H", REST]
+    assert mette_choose("rules", hands, "lead 3D") == "stop"
+    assert mette_choose("rules", hands, "lead 3D", stock="") == "add 3H"
+
+
+def test_in_brede_mette_h2_adds_to_the_attack_of_another() -> None:
+    assert mette_choose("rules", ["5S 2C 3C", "8S 6S 2H", "5D 9D TD"], "lead 5S") == "add 5D"
+
+
+def test_in_brede_mette_h4_takes_a_trump_back() -> None:
+    hands = ["QH QS 2D 3D 4D", "2C JC 6D"]
+    played = ("lead QH", "add QS", "beat QH with 2C", "beat QS with JC")
+    more = {"stock": "KH KS 3C", "trump": "C"}
+    assert mette_choose("rules", hands, *played, **more) == "exchange QH with KH"
+    assert mette_choose("lowest", hands, *played, **more) == "done"
+
+
+def test_in_brede_mette_h5_passes_but_not_with_a_trump() -> None:
+    hands = ["5S 2C 3C", "5D KS 4C", "9D TD JD"]
+    assert mette_choose("rules", hands, "lead 5S") == "pass 5D"
+    hands = ["5S 2C 3C", "5H KS 4C", "9D TD JD"]
+    assert mette_choose("rules", hands, "lead 5S") == "beat 5S with KS"
+
+
+@pytest.mark.parametrize("queen", ["QD", "QH"])
+def test_in_brede_mette_h6_gets_rid_of_the_red_queen(queen: str) -> None:
+    hands = [f"2S {queen} 3S", "8S 6S 2H", "JD TD 9D"]
+    assert mette_choose("rules", hands, queen=queen) == f"lead {queen}"
+    hands = ["QS 2C 3C", f"{queen} QC KS", "9D TD JD"]
+    assert mette_choose("rules", hands, "lead QS", queen=queen) == f"pass {queen}"
+
+
+def test_in_brede_mette_h7_beats_with_the_cheapest_card() -> None:
+    hands = ["5S 2C 3C", "8S 6S 2H", "9D TD JD"]
+    assert mette_choose("rules", hands, "lead 5S") == "beat 5S with 6S"
+
+
+def test_in_brede_mette_lowest_plays_its_weakest_card_as_long_as_it_can() -> None:
+    assert mette_choose("lowest", ["2H 3D AS", "8S 6S 3H", REST]) == "lead 3D"
+    assert mette_choose("lowest", ["QD AH KH", "8S 6S 3H", REST]) == "lead KH"
+    assert mette_choose("lowest", ["QD AH", "8S 6S 3H", REST]) == "lead AH"
+    hands = ["5S 2C 3C", "8S 6S 2H", "5D 9D TD"]
+    assert mette_choose("lowest", hands, "lead 5S") == "add 5D"
+
+
+@pytest.mark.compiled
+def test_in_brede_mette_each_agent_loses_less_than_those_that_know_less() -> None:
+    players = {
+        name: agents.make("brede_mette", name, seed=1) for name in ("random", "lowest", "rules")
+    }
+    pairs = [("lowest", "random"), ("rules", "random"), ("rules", "lowest")]
+    report = evaluate("brede_mette", players, pairs, 1_000, progress=False)
+    assert all(row.high < row.fair for row in report.rows)
+    assert report.rows[1].high < 0.08
+
+
+# ----------------------------------------------------------------------------------------------
+# The fixed order
+
+
 def test_an_order_holds_each_action_once() -> None:
     with pytest.raises(ValueError, match="each of its 3 action ids once"):
         PriorityAgent([0, 1, 1])

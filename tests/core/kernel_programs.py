@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import cardenvs
 
@@ -78,13 +80,13 @@ class Workshop:
         skipped = shutil.ignore_patterns("__pycache__", "games", "faces")
         shutil.copytree(LIBRARY, self.folder / "cardenvs", ignore=skipped)
 
-    def run(self, program: str) -> Run:
+    def run(self, program: str, settings: Mapping[str, str] = MappingProxyType({})) -> Run:
         """Run a program that is typed in, as in a notebook: it has no file."""
         path = [str(self.folder), str(LIBRARY.parent)]
-        settings = {"PYTHONPATH": os.pathsep.join(path), "CARDENVS_CACHE_DIR": str(self.cache)}
+        paths = {"PYTHONPATH": os.pathsep.join(path), "CARDENVS_CACHE_DIR": str(self.cache)}
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", program],
-            env={**os.environ, **settings, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, **paths, **settings, "PYTHONDONTWRITEBYTECODE": "1"},
             cwd=self.folder,
             capture_output=True,
             text=True,

@@ -17,6 +17,7 @@ from cardenvs.core.kernel import (
     load_now,
     lowest_bit,
     new_rows,
+    nth_mask,
     popcount,
     read_number,
     snapshot,
@@ -24,6 +25,7 @@ from cardenvs.core.kernel import (
     write_entry,
     write_number,
 )
+from tests.core.kernel_programs import Workshop
 
 WIDTHS = [1, 2, 3, 7, 8, 13, 31, 32, 33, 36, 52, 53, 63]
 DTYPE = np.dtype([("trump", np.int64), ("hands", np.int64, (2,)), ("stock", np.int8, (3,))])
@@ -37,6 +39,11 @@ def count(bits: int) -> int:
 @kernel
 def lowest(bits: int) -> int:
     return lowest_bit(bits)
+
+
+@kernel
+def nth(bits: int, place: int) -> int:
+    return nth_mask(bits, place)
 
 
 @kernel
@@ -87,6 +94,31 @@ def random_bits(width: int, number: int = 50) -> list[int]:
     rng = random.Random(width)
     special = [0, 1, (1 << width) - 1, 1 << width - 1]
     return special + [rng.getrandbits(width) for _ in range(number)]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nth_mask_holds_the_one_thing_at_a_place(width):
+    for bits in random_bits(width):
+        held = [index for index in range(width) if bits >> index & 1]
+        assert [nth(bits, place) for place in range(len(held))] == [1 << index for index in held]
+
+
+NTH_PROGRAM = """
+from cardenvs.core.kernel import entry_point, nth_mask
+
+@entry_point
+def nth(bits, place):
+    return nth_mask(bits, place)
+
+print([nth(0b1011010, place) for place in range(4)], nth(1 << 62, 0))
+"""
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("processor", [{}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}])
+def test_nth_mask_is_the_same_on_all_processors(tmp_path, processor):
+    workshop = Workshop(tmp_path, tmp_path / "cache")
+    assert workshop.run(NTH_PROGRAM, processor).output == f"[2, 8, 16, 64] {1 << 62}"
 
 
 def test_popcount_and_lowest_bit() -> None:

@@ -1,7 +1,7 @@
 """Random streams: uniform, independent of each other, and the same in both modes."""
 
 from collections import Counter
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -33,14 +33,28 @@ def test_random_below_is_uniform(limit):
     assert stats.chisquare([counts[value] for value in range(limit)]).pvalue > ODD
 
 
-@pytest.mark.parametrize("limit", [2, 3, 6, 36])
-def test_pairs_are_uniform(limit):
-    started = stream(limit)
-    number = 20 * limit**2 + 2000
-    counts = Counter(rng.random_pair_below(started, limit) for _ in range(number))
-    assert set(counts) <= {(one, two) for one in range(limit) for two in range(limit - 1)}
-    observed = [counts[one, two] for one in range(limit) for two in range(limit - 1)]
-    assert stats.chisquare(observed).pvalue > ODD
+def digits(started: np.ndarray, limits: tuple[int, ...]) -> tuple[int, ...]:
+    supply, taken = rng.random_digits(started), []
+    for limit in limits:
+        digit, supply = rng.next_digit(supply, limit)
+        taken.append(int(digit))
+    return tuple(taken)
+
+
+@pytest.mark.parametrize("limits", [(2, 3, 4, 3, 2, 2), (6, 5, 4), (36, 35), (63,)])
+def test_numbers_of_one_supply_are_uniform_and_independent(limits):
+    started = stream(limits[0])
+    possible = list(product(*map(range, limits)))
+    counts = Counter(digits(started, limits) for _ in range(20 * len(possible)))
+    assert set(counts) <= set(possible)
+    assert stats.chisquare([counts[each] for each in possible]).pvalue > ODD
+
+
+def test_the_last_numbers_of_a_supply_are_uniform():
+    started = stream(8)
+    taken = np.array([digits(started, (63,) * rng.DIGITS) for _ in range(6000)])
+    for place in range(rng.DIGITS):
+        assert stats.chisquare(np.bincount(taken[:, place], minlength=63)).pvalue > ODD
 
 
 def test_random_below_takes_limits_up_to_two_to_the_31():
@@ -48,6 +62,23 @@ def test_random_below_takes_limits_up_to_two_to_the_31():
     drawn = [rng.random_below(started, 2**31) for _ in range(100)]
     assert 0 <= min(drawn) < 2**28
     assert 2**31 - 2**28 < max(drawn) < 2**31
+
+
+def test_no_two_streams_are_the_same():
+    numbers = [*range(40), 2**31, 2**32, 2**32 + 1, 2**33, 2**62, HIGHEST]
+    keys = {int(stream(s, e, d)[0]) for s in numbers for e in numbers for d in range(40)}
+    assert len(keys) == len(numbers) ** 2 * 40
+    assert all(0 <= key < 2**62 for key in keys)
+
+
+@pytest.mark.parametrize("number", ["seed", "episode", "deal_number"])
+def test_each_bit_of_a_number_changes_half_of_the_key(number):
+    for bit in range(20 if number == "deal_number" else 62):
+        changed = [
+            int(stream(**{number: value})[0] ^ stream(**{number: value ^ 1 << bit})[0]).bit_count()
+            for value in range(60)
+        ]
+        assert 27 < np.mean(changed) < 35  # 31 of 62, give or take seven standard deviations
 
 
 @pytest.mark.parametrize("bit", [0, 1, 15, 16, 30, 31])
