@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from agents.base import GREEDY, KernelAgent, player_counter
-from cardenvs.core.cards import has_card, lowest_card
+from cardenvs.core.cards import lowest_card
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import bit_reader, kernel
 from cardenvs.core.rng import Stream
-from cardenvs.core.rows import CardMask, Mask, Observation
-from cardenvs.games.braus import NUM_CARDS, NUM_LIVE, PASS, SEVENS, team_of
+from cardenvs.core.rows import Mask, Observation
+from cardenvs.games.braus import CARD_OF, NUM_CARDS, NUM_LIVE, PASS, SEVENS, live_cards, team_of
 from cardenvs.games.braus_view import (
-    CARD_OF,
     HAND,
     HAND_SIZE,
     LEADER,
@@ -28,7 +27,6 @@ from cardenvs.games.braus_view import (
     PLAYED,
     read_deck,
     read_live,
-    strength_bit,
 )
 
 num_players_of = player_counter(OBSERVATION)
@@ -61,16 +59,6 @@ def act(observation: Observation, mask: Mask, rng: Stream) -> int:
         if sure:
             return weakest(sure)
     return act_lowest(observation, mask, rng)
-
-
-@kernel
-def live_cards(cards: CardMask) -> int:
-    """The live cards of a set, by strength."""
-    live = 0
-    for strength in range(1, NUM_LIVE + 1):
-        if has_card(cards, CARD_OF[strength]):
-            live |= strength_bit(strength)
-    return live
 
 
 @kernel

@@ -38,7 +38,7 @@ from cardenvs.core.batch import Batch
 from cardenvs.core.episode import NO_ACTION, legal_sampler
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import entry_point, kernel
-from cardenvs.core.rng import start_stream, word_at
+from cardenvs.core.rng import mix, start_stream
 
 TABLES = 4096
 TABLE_COUNTS = (256, 1024, 4096, 16384, 65536)
@@ -86,7 +86,7 @@ def engine_alone(game: Game) -> Callable[[], int]:
     def play(rows: Any, blank: Any, masks: Any, key: int, steps: int) -> None:
         for i in range(rows.shape[0]):
             for step in range(steps):
-                apply_action(rows[i], random_legal(masks[i], word_at(key + i, step)))
+                apply_action(rows[i], random_legal(masks[i], mix(steps * (key + i) + step)))
                 while not to_decision(rows[i], masks[i]):
                     rows[i] = blank[0]
                     begin(rows[i], key + i, step)
@@ -96,7 +96,7 @@ def engine_alone(game: Game) -> Callable[[], int]:
     first = Batch(game, ENGINE_TABLES, seed=1)
     first.reset()
     rows[:], masks[:] = first._tables.rows, first.action_mask
-    keys = iter(range(1, 2**40, ENGINE_TABLES))
+    keys = iter(range(1, 2**26, ENGINE_TABLES))  # so that `mix` gets 32 bits
 
     def run() -> int:
         play(rows, blank, masks, next(keys), 64)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cardenvs.core.kernel import kernel, lowest_bit, nth_mask
+from cardenvs.core.kernel import kernel, lowest_bit, nth_places
 from cardenvs.core.rng import DIGITS, Stream, next_digit, random_digits, shuffle
 from cardenvs.core.seats import places_left_of
 
@@ -137,33 +137,44 @@ def cards_above(card: int) -> int:
     return ~((2 << card) - 1) if card >= 0 else -1
 
 
+#: All sets of two places, by the higher one: the first n * (n - 1) / 2 are those of n places.
+PAIRS = np.array([1 << high | 1 << low for high in range(62) for low in range(high)], np.int64)
+
+
+#: All sets of two places, by the higher one: the first n * (n - 1) / 2 are those of n places.
+PAIRS = np.array([1 << high | 1 << low for high in range(62) for low in range(high)], np.int64)
+
+
 @kernel
 def deal_evenly(
     hands: npt.NDArray[np.int64], num_hands: int, first: int, num_cards: int, stream: Stream
 ) -> None:
     """Deal the cards 0 .. num_cards - 1 to hands of one size, all ways equally likely.
 
-    The hands are drawn one after the other, and the last one is what is left. There are at most 62
-    cards, a number that the number of hands divides.
+    The hands are drawn one after the other, two cards at a time; the last one is what is left.
+    There are at most 62 cards, a number that the number of hands divides.
     """
+    size = num_cards // num_hands
     left = (1 << num_cards) - 1
     count = num_cards
     digits = 0
     drawn = 0
-    for hand in range(num_hands):
+    for hand in range(num_hands - 1):
         before = left
-        if hand == num_hands - 1:
-            left = 0
-        else:
-            for _ in range(num_cards // num_hands):
-                if drawn == 0:
-                    digits = random_digits(stream)
-                    drawn = DIGITS
-                digit, digits = next_digit(digits, count)
-                left ^= nth_mask(left, digit)
-                count -= 1
-                drawn -= 1
+        wanted = size
+        while wanted:
+            if drawn == 0:
+                digits = random_digits(stream)
+                drawn = DIGITS
+            is_pair = wanted > 1
+            digit, digits = next_digit(digits, count * (count - 1) >> 1 if is_pair else count)
+            left ^= nth_places(left, PAIRS[digit] if is_pair else 1 << digit)
+            taken = 2 if is_pair else 1
+            count -= taken
+            wanted -= taken
+            drawn -= 1
         hands[places_left_of(first, hand, num_hands)] = before ^ left
+    hands[places_left_of(first, num_hands - 1, num_hands)] = left
 
 
 @kernel

@@ -286,19 +286,21 @@ lowest_bit: Callable[[int], int] = _unary_bits(
 )
 
 
-def _plain_nth(bits: int, place: int) -> int:
-    for _ in range(place):
+def _plain_places(bits: int, places: int) -> int:
+    found = 0
+    while places and bits:
+        found |= bits & -bits if places & 1 else 0
         bits &= bits - 1
-    return bits & -bits
+        places >>= 1
+    return found
 
 
 #: Processors that have the instruction below, but take a long time over it.
 _SLOW_DEPOSIT = ("znver1", "znver2")
 
 
-def _nth_mask(typing_context: Any, bits: Any, place: Any) -> Any:
+def _nth_places(typing_context: Any, bits: Any, places: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        long = ir.IntType(64)
         values = [
             context.cast(builder, value, given, types.int64)
             for value, given in zip(arguments, signature.args, strict=True)
@@ -306,18 +308,25 @@ def _nth_mask(typing_context: Any, bits: Any, place: Any) -> Any:
         _, name, features = context.codegen().magic_tuple()
         if "+bmi2" not in features.split(",") or name in _SLOW_DEPOSIT:
             pair = types.int64(types.int64, types.int64)
-            return context.compile_internal(builder, _plain_nth, pair, values)
+            return context.compile_internal(builder, _plain_places, pair, values)
+        long = ir.IntType(64)
         deposit = _get_function(
             builder.module, ir.FunctionType(long, [long, long]), "llvm.x86.bmi.pdep.64"
         )
-        return builder.call(deposit, [builder.shl(ir.Constant(long, 1), values[1]), values[0]])
+        return builder.call(deposit, values[::-1])
 
-    return types.int64(bits, place), generate
+    return types.int64(bits, places), generate
 
 
-#: The set that holds one thing of a set: that at a place, counted from 0 at the lowest bit. One
-#: instruction where the processor has it.
-nth_mask: Callable[[int, int], int] = _chosen(_nth_mask, _plain_nth)
+#: The things of a set that are at some places, which are a set too: place 0 is that of the lowest
+#: bit. One instruction where the processor has it.
+nth_places: Callable[[int, int], int] = _chosen(_nth_places, _plain_places)
+
+
+@kernel
+def nth_mask(bits: int, place: int) -> int:
+    """The set that holds the one thing at a place of a set."""
+    return nth_places(bits, 1 << place)
 
 
 def bit_writer(width: int) -> Callable[[npt.NDArray[np.int8], int, int], None]:

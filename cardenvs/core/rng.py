@@ -18,8 +18,9 @@ Stream = npt.NDArray[np.int64]
 SEED_LIMIT = 2**63
 
 #: How many numbers are taken out of one supply; see `random_digits`.
-DIGITS = 6
-_DIGITS_MASK = 2**57 - 1
+DIGITS = 3
+_DIGIT_BITS = 52
+_DIGITS_MASK = 2**_DIGIT_BITS - 1
 
 _LOW = 0xFFFFFFFF
 # Odd multipliers of 32-bit hashes, as signed numbers: products then fit int64.
@@ -71,9 +72,15 @@ def start_stream(stream: Stream, seed: int, episode: int, deal_number: int) -> N
 
 
 @kernel
+def inner_word(key: int, index: int) -> int:
+    """32 bits that half of a key scrambles, at a place of its stream."""
+    return mix(((key & _LOW) + index * _GOLDEN) & _LOW)
+
+
+@kernel
 def word_at(key: int, index: int) -> int:
     """The 32 random bits at a place of the stream of a key."""
-    return mix(mix(((key & _LOW) + index * _GOLDEN) & _LOW) ^ (key >> 32))
+    return mix(inner_word(key, index) ^ (key >> 32))
 
 
 @kernel
@@ -92,18 +99,20 @@ def random_below(stream: Stream, limit: int) -> int:
 @kernel
 def random_digits(stream: Stream) -> int:
     """A supply of small random numbers, which `next_digit` takes out one by one."""
-    return random_word(stream) << 25 | random_word(stream) >> 7
+    stream[1] += 1
+    word = inner_word(stream[0], stream[1])
+    return word << 20 | mix(word ^ stream[0] >> 32) >> 12
 
 
 @kernel
 def next_digit(digits: int, limit: int) -> tuple[int, int]:
-    """A random number in 0 .. limit - 1, and the supply without it; limit <= 63.
+    """A random number in 0 .. limit - 1, and the supply without it; limit <= 2**11.
 
-    The bias of all numbers taken out together is below the product of their limits / 2**57, so
+    The bias of all numbers taken out together is below the product of their limits / 2**52, so
     that a supply is good for `DIGITS` of them.
     """
     product = digits * limit
-    return product >> 57, product & _DIGITS_MASK
+    return product >> _DIGIT_BITS, product & _DIGITS_MASK
 
 
 @kernel

@@ -97,7 +97,7 @@ def deal_cards(state: BeatingRow, hand_size: int) -> None:
         state.stock[card] = card
     shuffle(state.stock, NUM_CARDS, state.rng)
     state.stock_size = NUM_CARDS
-    for seat in range(num_players):
+    for seat in range(MAX_PLAYERS):
         state.hands[seat] = 0
     seat = state.dealer
     for _ in range(hand_size * num_players):

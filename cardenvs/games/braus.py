@@ -7,8 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from cardenvs.core.cards import Deck, card_mask, deal_evenly, lowest_card, without_lowest
-from cardenvs.core.kernel import bit_writer, kernel, lowest_bit
+from cardenvs.core.cards import (
+    NO_CARD,
+    Deck,
+    card_mask,
+    deal_evenly,
+    each_card,
+    lowest_card,
+    without_lowest,
+)
+from cardenvs.core.kernel import bit_writer, kernel, lowest_bit, popcount
 from cardenvs.core.layout import ActionLayout, ActionRange
 from cardenvs.core.options import Option
 from cardenvs.core.rng import random_below
@@ -50,20 +58,31 @@ LIVE_CARDS = [
 NUM_LIVE = len(LIVE_CARDS)
 LIVE = DECK.cards(" ".join(LIVE_CARDS))
 NUM_SUITS = len(DECK.suits)
+SEVEN = DECK.ranks.index("7")
+SUIT = DECK.suit_cards(0)
 
 #: BZ-1.4. Cards that win a trick when the player on lead lays them, and do nothing else.
 SEVENS = DECK.cards("7C 7D 7H 7S")
 #: BZ-1.6. A dud that can decide a deal that nobody has won.
 KING_OF_CLUBS = DECK.cards("KC")
 
-#: The strength of each card, 0 for those that are not live.
-STRENGTH = np.zeros(NUM_CARDS, np.int64)
+#: The strength of each card, 0 for those that are not live; at the end, that of a pass.
+STRENGTH = np.zeros(NUM_CARDS + 1, np.int64)
 for _place, _text in enumerate(LIVE_CARDS, start=1):
     STRENGTH[DECK.card(_text)] = _place
+#: The live card of each strength, and the set that holds it; nothing for 0.
+CARD_OF = np.array([NO_CARD] + [DECK.card(text) for text in LIVE_CARDS], np.int64)
+SET_OF = np.array([0] + [DECK.cards(text) for text in LIVE_CARDS], np.int64)
 #: For each strength, the set of the live cards above it.
 STRONGER = np.array(
     [DECK.cards(" ".join(LIVE_CARDS[strength:])) for strength in range(NUM_LIVE + 1)], np.int64
 )
+
+#: For each suit, and each set of its cards, the live ones among them, a bit for each strength.
+LIVE_OF = np.zeros((NUM_SUITS, 1 << NUM_RANKS), np.int64)
+for _card in each_card(LIVE):
+    _has_card = np.arange(1 << NUM_RANKS) >> DECK.rank(_card) & 1
+    LIVE_OF[DECK.suit(_card)] |= _has_card << (STRENGTH[_card] - 1)
 
 #: BZ-5.1. So many tricks win a deal; BZ-5.5. so many strokes win a match.
 TRICKS_TO_WIN = 6
@@ -126,6 +145,7 @@ class Row(CoreRow):
     out: int = scalar()  # cards that a fixed deal leaves out
     tricks: Ints = per_team()
     hands: CardSets = per_seat(MAX_PLAYERS)
+    live: CardSets = per_seat(MAX_PLAYERS)  # the live cards of the hands, a bit for each strength
     trick: Ints = per_seat(MAX_PLAYERS)  # the strength of what each seat put into this trick
     caps: Ints = per_seat(MAX_PLAYERS)  # the strength of the best card that a seat can still hold
     no_seven: int = seats()  # who is known to hold no seven
@@ -141,6 +161,21 @@ write_actions = bit_writer(ACTIONS.size)
 def team_of(seat: int) -> int:
     """BZ-1.1. Seats sit alternately."""
     return seat % NUM_TEAMS
+
+
+@kernel
+def live_cards(cards: CardMask) -> int:
+    """The live cards of a set, a bit for each strength."""
+    live = 0
+    for suit in range(NUM_SUITS):
+        live |= LIVE_OF[suit, cards >> (suit * NUM_RANKS) & SUIT]
+    return live
+
+
+@kernel
+def strength_bit(strength: int) -> int:
+    """The bit of a strength in a set of live cards; nothing for 0."""
+    return (1 << strength) >> 1
 
 
 # ----------------------------------------------------------------------------------------------
@@ -164,6 +199,7 @@ def start(state: Row) -> None:
     held = 0
     for seat in range(state.num_players):
         held |= state.hands[seat]
+        state.live[seat] = live_cards(state.hands[seat])
         state.caps[seat] = NUM_LIVE
     state.out = ALL_CARDS & ~held
     state.played = 0
@@ -173,14 +209,21 @@ def start(state: Row) -> None:
     for team in range(2):
         state.no_king[team] = 0
     state.phase = LEAD
+    if state.king_of_clubs == 1:
+        claim_king_from_the_start(state)
+    if state.phase != OVER:
+        begin_lead(state, state.leader)
+
+
+@kernel
+def claim_king_from_the_start(state: Row) -> None:
+    """BZ-5.3, BZ-7. Where both teams begin with five tricks, the one that holds the king wins."""
     for team in range(2):
         if state.phase != OVER and holds_king(state, team):
             claim_king(state, team)
     for team in range(2):
         if state.phase != OVER:
             claim_king(state, team)
-    if state.phase != OVER:
-        begin_lead(state, state.leader)
 
 
 @kernel
@@ -199,17 +242,37 @@ def clear_trick(state: Row, leader: int) -> None:
     state.leader = leader
     state.best = 0
     state.best_seat = NO_SEAT
-    for seat in range(state.num_players):
+    for seat in range(MAX_PLAYERS):
         state.trick[seat] = 0
 
 
 @kernel
 def lay_all_sevens(state: Row, seat: int) -> None:
-    """BZ-3.1. Lay the sevens in ascending order, until the sixth trick."""
+    """BZ-3.1. Lay the sevens in ascending order, until the sixth trick.
+
+    Where that is far, all at once, whatever their number: it cannot be predicted.
+    """
+    sevens = state.hands[seat] & SEVENS
+    team = team_of(seat)
+    if state.king_of_clubs == 0 and state.tricks[team] + popcount(sevens) < TRICKS_TO_WIN:
+        state.hands[seat] &= ~sevens
+        state.laid |= suits_of_sevens(sevens)
+        state.tricks[team] += popcount(sevens)
+        state.no_seven |= seat_mask(seat)
+        return
     while state.hands[seat] & SEVENS and state.phase != OVER:
         lay(state, seat, lowest_card(state.hands[seat] & SEVENS))
     if state.phase != OVER:
         state.no_seven |= seat_mask(seat)
+
+
+@kernel
+def suits_of_sevens(sevens: CardMask) -> int:
+    """The suits of a set of sevens."""
+    suits = 0
+    for suit in range(NUM_SUITS):
+        suits |= (sevens >> (suit * NUM_RANKS + SEVEN) & 1) << suit
+    return suits
 
 
 @kernel
@@ -261,20 +324,17 @@ def write_action_mask(state: Row, mask: Mask) -> None:
 def apply_action(state: Row, action: int) -> None:
     """Play a legal action of the seat asked."""
     seat = state.current_player
-    if state.phase == FOLLOW:
-        if action == PASS:
-            note_pass(state, seat)
-        else:
-            put(state, seat, action)
-        ask_to_follow(state, left_of(seat, state.num_players))
-    elif action == PASS:
-        pass_the_lead(state, seat)
-    elif STRENGTH[action] == 0:
-        lay(state, seat, action)
-    else:
+    if STRENGTH[action]:
         state.lead_passes = 0
         put(state, seat, action)
         ask_to_follow(state, left_of(seat, state.num_players))
+    elif state.phase == FOLLOW:
+        note_pass(state, seat)
+        ask_to_follow(state, left_of(seat, state.num_players))
+    elif action == PASS:
+        pass_the_lead(state, seat)
+    else:
+        lay(state, seat, action)
 
 
 @kernel
@@ -282,8 +342,9 @@ def put(state: Row, seat: int, card: int) -> None:
     """BZ-3.2, BZ-4.1. Put a live card into the trick; it is the best one now."""
     strength = STRENGTH[card]
     state.hands[seat] &= ~card_mask(card)
+    state.live[seat] &= ~strength_bit(strength)
     state.trick[seat] = strength
-    state.played |= 1 << (strength - 1)
+    state.played |= strength_bit(strength)
     state.best = strength
     state.best_seat = seat
 
@@ -306,15 +367,21 @@ def note_pass(state: Row, seat: int) -> None:
 def ask_to_follow(state: Row, seat: int) -> None:
     """BZ-4. Each other player follows once, clockwise; then the best card wins the trick.
 
-    Where forced nodes are skipped, one who can only pass is passed over here.
+    Where forced nodes are skipped, one who can only pass, or has one card to play, is not asked.
     """
+    best = state.best
+    winner = state.best_seat
     while seat != state.leader:
-        if state.hands[seat] & stronger_cards(state) or not state.skip_forced:
+        stronger = state.live[seat] >> best << best
+        if without_lowest(stronger) or not state.skip_forced:
+            state.best = best
+            state.best_seat = winner
             ask(state, FOLLOW, seat)
             return
-        note_pass(state, seat)
+        strength = follow_forced(state, seat, best, stronger)
+        winner = seat if strength else winner
+        best = max(best, strength)
         seat = left_of(seat, state.num_players)
-    winner = state.best_seat
     clear_trick(state, winner)
     win_trick(state, team_of(winner))
     if state.phase != OVER:
@@ -322,12 +389,21 @@ def ask_to_follow(state: Row, seat: int) -> None:
 
 
 @kernel
-def seats_with(state: Row, cards: CardMask) -> int:
-    """The seats that hold one of some cards."""
-    found = 0
-    for seat in range(state.num_players):
-        found |= (1 if state.hands[seat] & cards else 0) << seat
-    return found
+def follow_forced(state: Row, seat: int, best: int, stronger: int) -> int:
+    """BZ-4.1, BZ-6.3. Play the one live card above the best one, or pass if there is none.
+
+    Return its strength, 0 for a pass. Which of the two it is cannot be predicted, so there is no
+    branch.
+    """
+    strength = lowest_bit(stronger | 1 << NUM_LIVE) + 1
+    is_pass = strength > NUM_LIVE
+    strength = 0 if is_pass else strength
+    state.caps[seat] = min(state.caps[seat], best if is_pass else NUM_LIVE)
+    state.hands[seat] &= ~SET_OF[strength]
+    state.live[seat] &= ~stronger
+    state.trick[seat] = strength
+    state.played |= stronger
+    return strength
 
 
 @kernel

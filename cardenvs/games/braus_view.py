@@ -38,6 +38,7 @@ from cardenvs.games.braus import (
     DECK,
     FOLLOW,
     KING_OF_CLUBS,
+    LIVE,
     LIVE_CARDS,
     MAX_PLAYERS,
     NUM_CARDS,
@@ -46,12 +47,16 @@ from cardenvs.games.braus import (
     NUM_SUITS,
     OVER,
     PASS,
+    SET_OF,
+    SEVEN,
     SEVENS,
     STRENGTH,
     STROKES_TO_WIN,
     TRICKS_TO_WIN,
     Phase,
     Row,
+    live_cards,
+    strength_bit,
     team_of,
 )
 
@@ -113,17 +118,8 @@ write_deck, read_deck = bit_writer(NUM_CARDS), bit_reader(NUM_CARDS)
 write_live, read_live = bit_writer(NUM_LIVE), bit_reader(NUM_LIVE)
 write_suits, read_suits = bit_writer(NUM_SUITS), bit_reader(NUM_SUITS)
 write_phases, read_phases = bit_writer(len(SEEN_PHASES)), bit_reader(len(SEEN_PHASES))
-#: The live card of each strength; 0 is none.
-CARD_OF = np.array([0] + [DECK.card(text) for text in LIVE_CARDS], np.int64)
-SEVEN = DECK.ranks.index("7")
 
 write_teams, read_teams = bit_writer(2), bit_reader(2)
-
-
-@kernel
-def strength_bit(strength: int) -> int:
-    """The bit of a strength in a set of live cards; nothing for 0."""
-    return (1 << strength) >> 1
 
 
 # ----------------------------------------------------------------------------------------------
@@ -269,12 +265,8 @@ def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: A
     unknown = unknown_cards(state)
     sevens = unknown & SEVENS
     has_king = unknown & KING_OF_CLUBS != 0
-    live = 0
-    rest = unknown & ~(SEVENS | KING_OF_CLUBS)
-    for strength in range(1, NUM_LIVE + 1):
-        if unknown & card_mask(CARD_OF[strength]):
-            live |= strength_bit(strength)
-            rest &= ~card_mask(CARD_OF[strength])
+    live = live_cards(unknown)
+    rest = unknown & ~(SEVENS | KING_OF_CLUBS | LIVE)
     free = 0
     for seat in range(1, state.num_players):
         free |= card_at(observation, at[HAND_SIZE] + seat) << (8 * seat)
@@ -283,13 +275,15 @@ def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: A
     for strength in range(NUM_LIVE, 0, -1):
         if live & strength_bit(strength):
             seat = random_place(rng, free, seats_up_to(state, strength))
-            state.hands[seat] |= card_mask(CARD_OF[strength])
+            state.hands[seat] |= SET_OF[strength]
             free -= 1 << (8 * seat)
     while rest:
         seat = random_place(rng, free, all_seats(state.num_players))
         state.hands[seat] |= card_mask(lowest_card(rest))
         free -= 1 << (8 * seat)
         rest = without_lowest(rest)
+    for seat in range(state.num_players):
+        state.live[seat] = live_cards(state.hands[seat])
 
 
 @kernel
@@ -301,7 +295,7 @@ def unknown_cards(state: Row) -> int:
             seen |= card_mask(suit * NUM_RANKS + SEVEN)
     for strength in range(1, NUM_LIVE + 1):
         if state.played & strength_bit(strength):
-            seen |= card_mask(CARD_OF[strength])
+            seen |= SET_OF[strength]
     unknown: CardMask = ALL_CARDS & ~seen
     return unknown
 

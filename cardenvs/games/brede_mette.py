@@ -203,7 +203,7 @@ def begin_turn(state: Row, leader: int) -> None:
     state.attacker = leader
     state.defender = next_seat_in(state.active, leader)
     state.made_progress = 0
-    for seat in range(state.num_players):
+    for seat in range(MAX_PLAYERS):
         state.draws[seat] = 0
     clear_table(state)
     ask(state, LEAD, leader)

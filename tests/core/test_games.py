@@ -30,7 +30,7 @@ from tests.oracles.compare import compare_random_episode, deal_of_match
 TRANSCRIPTS = Path(__file__).parents[1] / "data" / "transcripts"
 
 #: Fields of a row that say where hidden cards lie, or what random numbers come.
-HIDDEN_FIELDS = {"hands", "stock", "seed", "episode", "rng"}
+HIDDEN_FIELDS = {"hands", "live", "stock", "seed", "episode", "rng"}
 
 
 @pytest.fixture(params=cardenvs.game_ids())
