@@ -87,9 +87,11 @@ def engine_alone(game: Game) -> Callable[[], int]:
         for i in range(rows.shape[0]):
             for step in range(steps):
                 apply_action(rows[i], random_legal(masks[i], mix(steps * (key + i) + step)))
+                episode = step
                 while not to_decision(rows[i], masks[i]):
                     rows[i] = blank[0]
-                    begin(rows[i], key + i, step)
+                    begin(rows[i], key + i, episode)
+                    episode += steps  # where a deal has no decision
 
     rows, blank = game.blank_rows(ENGINE_TABLES), game.blank_rows()
     masks = np.zeros((ENGINE_TABLES, game.num_actions), np.int8)
