@@ -20,7 +20,7 @@ from sb3_contrib import MaskablePPO
 
 from agents.learned import NetworkAgent
 from training import sb3_maskable_ppo as script
-from training.sb3_maskable_ppo import PRESETS, Config, snapshot, train
+from training.sb3_maskable_ppo import PRESETS, Config, config_of, snapshot, train
 
 TINY = Config(
     decisions=192,
@@ -161,7 +161,8 @@ def test_no_preference_is_a_uniform_choice_among_legal_actions(run: Path) -> Non
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_presets_are_configurations(preset: str) -> None:
-    config = replace(Config(), **PRESETS[preset])
+    config = config_of("bred_ryg-v0", preset)
+    assert config_of("brede_mette-v0", preset).decisions == config.decisions // 2
     rollout = config.num_tables * config.num_steps
     assert rollout % config.batch_size == 0  # no minibatch is cut short
     assert config.decisions >= 10 * rollout
