@@ -135,7 +135,7 @@ def config_of(game: str, preset: str, **changed: Any) -> Config:
         preset: a name in `PRESETS`.
         **changed: what else is not as in `Config`.
     """
-    config = replace(Config(game=game), **PRESETS[preset], **changed)
+    config = replace(Config(game=game), **PRESETS[preset] | changed)
     return replace(config, decisions=config.decisions // COSTS.get(game, 1))
 
 
