@@ -17,9 +17,18 @@ from cardenvs.core.game import Game
 from cardenvs.core.kernel import kernel, lowest_bit, popcount
 from cardenvs.core.rng import Stream
 from cardenvs.core.rows import CardMask, Mask, Observation
-from cardenvs.games.beating import DECK, NUM_CARDS, NUM_SUITS, rank_cards, rank_of, suit_cards
-from cardenvs.games.brede_mette import BEAT, EXCHANGE, PASS, STOP_OR_DONE, TAKE
+from cardenvs.games.beating import (
+    DECK,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SUITS,
+    rank_cards,
+    rank_of,
+    suit_cards,
+)
+from cardenvs.games.brede_mette import BEAT, EXCHANGE, PASS, STOP_OR_DONE, TAKE, is_complete
 from cardenvs.games.brede_mette_view import (
+    ATTACK,
     BEATERS,
     OBSERVATION,
     OFFSETS,
@@ -86,10 +95,8 @@ def respond(observation: Observation, mask: Mask, at: Any, trump: int, queen: in
     plain = plain_cards(passes, trump)
     if plain:
         return PASS + lowest_card(plain)
-    if mask[TAKE] == 0:
-        action = beat(mask, trump)
-        if action >= 0:
-            return action
+    if has_complete_answer(observation, mask, at):
+        return beat(mask, trump)
     if passes:
         return PASS + lowest_card(passes)
     return TAKE if mask[TAKE] else STOP_OR_DONE
@@ -107,9 +114,27 @@ def exchange(observation: Observation, mask: Mask, at: Any, trump: int) -> int:
 
 
 @kernel
+def has_complete_answer(observation: Observation, mask: Mask, at: Any) -> bool:
+    """Whether something is unbeaten, and the hand beats all of it, each card with its own."""
+    attack = read_suits(observation, at[ATTACK])
+    unbeaten = 0
+    for suit in range(NUM_SUITS):
+        is_beaten = read_deck(observation, at[BEATERS] + suit * NUM_CARDS) != 0
+        if has_card(attack, suit) and not is_beaten:
+            unbeaten |= card_mask(suit * NUM_RANKS)
+    fitting = (
+        read_deck(mask, BEAT),
+        read_deck(mask, BEAT + NUM_CARDS),
+        read_deck(mask, BEAT + 2 * NUM_CARDS),
+        read_deck(mask, BEAT + 3 * NUM_CARDS),
+    )
+    return unbeaten != 0 and is_complete(unbeaten, 0, fitting)
+
+
+@kernel
 def beat(mask: Mask, trump: int) -> int:
-    """H7: the attack card that fewest cards beat, with the cheapest of them; -1 if none."""
-    action = -1
+    """H7: the attack card that fewest cards beat, with the cheapest of them."""
+    action = STOP_OR_DONE
     fewest = NUM_CARDS
     for suit in range(NUM_SUITS):
         fitting = read_deck(mask, BEAT + suit * NUM_CARDS)

@@ -141,10 +141,6 @@ def cards_above(card: int) -> int:
 PAIRS = np.array([1 << high | 1 << low for high in range(62) for low in range(high)], np.int64)
 
 
-#: All sets of two places, by the higher one: the first n * (n - 1) / 2 are those of n places.
-PAIRS = np.array([1 << high | 1 << low for high in range(62) for low in range(high)], np.int64)
-
-
 @kernel
 def deal_evenly(
     hands: npt.NDArray[np.int64], num_hands: int, first: int, num_cards: int, stream: Stream

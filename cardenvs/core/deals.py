@@ -53,9 +53,11 @@ class DealReader:
         return cards
 
     def _card(self, text: Any, place: str) -> int:
+        if not isinstance(text, str):
+            raise DealError(f"{place} is a card such as {self._deck.text(0)!r}, not {text!r}")
         try:
             return self._deck.card(text)
-        except (ValueError, TypeError) as error:
+        except ValueError as error:
             raise DealError(f"{place}: {error}") from None
 
     def card(self, name: str, default: int) -> int:

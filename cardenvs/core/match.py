@@ -36,7 +36,7 @@ LOSER_GAME_OPTIONS = (
         "no_progress_limit",
         100,
         range(1, 121),
-        "the game is capped after so many tricks in a row without progress",
+        "the game is capped after so many turns in a row without progress",
     ),
     Option(
         "on_cap",

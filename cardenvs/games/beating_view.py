@@ -194,6 +194,11 @@ def standing_facts(row: BeatingRow) -> dict[str, Any]:
     }
 
 
+def turn_words(word: str, finished: int, phase: str) -> str:
+    """Return which turn it is, or how many there were."""
+    return f"{finished} {word}s, over" if phase == "over" else f"{word} {finished + 1}, {phase}"
+
+
 def player_line(
     row: BeatingRow, facts: Mapping[str, Any], seat: int, roles: Sequence[str], is_open: bool
 ) -> str:

@@ -57,6 +57,7 @@ from cardenvs.games.beating_view import (
     read_progress,
     read_standing,
     standing_facts,
+    turn_words,
     write_progress,
     write_seat,
     write_standing,
@@ -493,7 +494,7 @@ def render_text(row: Row, observer: int) -> str:
     place = f", {facts['exposed_depth']} above it" if facts["exposed_in_stock"] else ", drawn"
     lines = [
         f"Bred Ryg, game {facts['games_played'] + (facts['phase'] != 'over')} of "
-        f"{row.num_games}, trick {facts['tricks'] + 1}, {facts['phase']}",
+        f"{row.num_games}, {turn_words('trick', row.turns, facts['phase'])}",
         f"trumps {facts['trump']} (exposed {exposed}{place}), stock {facts['stock_size']}, "
         f"waste {len(facts['waste'])}, {facts['no_progress']} tricks without progress",
     ]

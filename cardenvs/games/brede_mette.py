@@ -88,7 +88,7 @@ ACTIONS = ActionLayout(
 
 OPTIONS = (
     Option("num_players", 3, range(2, MAX_PLAYERS + 1), "players at the table"),
-    Option("queen", "QD", ("QD", "QH"), "the red queen (BM-1)"),
+    Option("queen", "QD", ("QD", "QH"), "the red queen (BM-1.3)"),
     Option("pickup", "only_if_unable", ("only_if_unable", "free"), "who may take (BM-5.6)"),
     Option("pickup_scope", "all_table", ("all_table", "unbeaten"), "what is taken (BM-5.6)"),
     Option("pass_direction", "back", ("back", "forward"), "who gets a pile passed on (BM-5.3)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,7 @@ from cardenvs.games.beating_view import (
     read_progress,
     read_standing,
     standing_facts,
+    turn_words,
     write_progress,
     write_seat,
     write_standing,
@@ -334,10 +335,11 @@ def read_phase(observation: Observation, state: Row, at: Any) -> None:
 
 @kernel
 def go_on_adding(state: Row) -> None:
-    """Go on by the rules from the last card put down: who did may add more, or stop.
+    """Go on from the last card put down: who did may add more, or (at the least) stop.
 
     Where that was the observer, or one who has gone out, the next one is asked; where that is the
-    observer, he has stopped.
+    observer, he has stopped. Of lower cards in the hand none may be added, but for the upcard where
+    all have seen that it was drawn since.
     """
     adder = last_adder(state)
     if adder != 0 and has_seat(state.active, adder):
@@ -347,6 +349,9 @@ def go_on_adding(state: Row) -> None:
             added = without_lowest(added)
         last = attack_card(state, lowest_bit(added))
         state.barred = of_attack_rank(state, adder) & (card_mask(last) - 1)
+        is_one = without_lowest(added_by(state, adder)) == 0
+        if is_one and state.exposed != NO_CARD and state.stock_size == 0 and state.draws[adder]:
+            state.barred &= ~(state.known[adder] & card_mask(state.exposed))
         return
     skip_forced, state.skip_forced = state.skip_forced, 0  # the observer sees no forced node
     before = state.defender if adder == state.leader else adder
@@ -436,6 +441,21 @@ def place_forced_cards(
 
 
 @kernel
+def most_allowed(state: Row, seat: int, unknown: CardMask, left: CardMask) -> int:
+    """How many cards can be left at most for a hand, whatever the hands before it have drawn.
+
+    One of them can have spared them only as many cards as it may hold and this hand may not.
+    """
+    allowed = unknown & ~barred_by_proofs(state, seat)
+    most = popcount(allowed)
+    for other in range(1, seat):
+        drawn = popcount(state.hands[other] & unknown)
+        others = popcount(unknown & ~allowed & ~barred_by_proofs(state, other))
+        most -= max(0, drawn - others)
+    return min(most, popcount(left))
+
+
+@kernel
 def draw_proved_hands(
     observation: Observation, rng: Stream, state: Row, at: int, unknown: CardMask
 ) -> int:
@@ -448,7 +468,7 @@ def draw_proved_hands(
             continue
         allowed = left & ~barred
         ways = popcount(allowed)
-        most = min(popcount(unknown & ~barred), popcount(left))
+        most = most_allowed(state, seat, unknown, left)
         for drawn in range(free_places(observation, state, at, seat)):
             if ways == drawn:
                 return -1
@@ -561,7 +581,7 @@ def render_text(row: Row, observer: int) -> str:
     facts = public_facts(row)
     lines = [
         f"Brede Mette, game {facts['games_played'] + (facts['phase'] != 'over')} of "
-        f"{row.num_games}, turn {facts['turns'] + 1}, {facts['phase']}",
+        f"{row.num_games}, {turn_words('turn', row.turns, facts['phase'])}",
         f"trumps {facts['trump']} (upcard {facts['upcard'] or 'none'}), "
         f"stock {facts['stock_size']}, waste {len(facts['waste'])}, "
         f"{facts['no_progress']} turns without progress",
@@ -572,7 +592,23 @@ def render_text(row: Row, observer: int) -> str:
     attack = [f"{_with_beater(card, facts)} (player {seat})" for card, seat in facts["attack"]]
     if attack:
         lines.append(f"attack: {', '.join(attack)}")
+    lines.extend(_memory_lines(row, facts))
     return "\n".join(lines)
+
+
+def _memory_lines(row: Row, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what all remember: draws and exchanges of this turn, proofs."""
+    players = range(row.num_players)
+    drawn = [f"player {seat} {facts['draws'][seat]}" for seat in players if facts["draws"][seat]]
+    if drawn:
+        yield f"drawn in this turn: {', '.join(drawn)}"
+    used = [f"{attack} with {card}" for attack, card in sorted(facts["used_exchanges"])]
+    if used:
+        yield f"exchanged: {', '.join(used)}"
+    for seat in players:
+        ranks, attacks = sorted(facts["no_rank"][seat]), sorted(facts["no_beaters"][seat])
+        if ranks or attacks:
+            yield f"player {seat} lacks ranks {' '.join(ranks)}; beaters of {' '.join(attacks)}"
 
 
 def _with_beater(card: str, facts: Mapping[str, Any]) -> str:

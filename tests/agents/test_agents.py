@@ -302,6 +302,10 @@ def test_in_brede_mette_h6_gets_rid_of_the_red_queen(queen: str) -> None:
 def test_in_brede_mette_h7_beats_with_the_cheapest_card() -> None:
     hands = ["5S 2C 3C", "8S 6S 2H", "9D TD JD"]
     assert mette_choose("rules", hands, "lead 5S") == "beat 5S with 6S"
+    assert mette_choose("rules", hands, "lead 5S", pickup="free") == "beat 5S with 6S"
+    hands = ["5S 5C 3C", "8S 6S TD", "9D QD JD"]
+    played = ("lead 5C", "add 5S")
+    assert mette_choose("rules", hands, *played, pickup="free") == "take"
 
 
 def test_in_brede_mette_lowest_plays_its_weakest_card_as_long_as_it_can() -> None:
