@@ -1176,6 +1176,28 @@ def test_bm_7_4_proofs_add_up():
     assert proofs(state, "no_beaters")[1] == {"5H", "9H"}
 
 
+def test_bm_7_4_worlds_are_sampled_where_most_hands_have_no_trump():
+    """BM-7.4: four hands of eight lack all trumps; drawn without care that takes seconds a world."""
+    plain = [rank + suit for rank in "23456789TJQ" for suit in "CDH"][1:]
+    hands = [["KC", "AC", "AH", "KH"], *(plain[first::4] for first in range(4))]
+    hands[2].append("AD")
+    hands[4].append("2C")
+    hands.append("3S 4S 5S 6S 7S 8S 9S TS JS KD".split())
+    texts = [" ".join(hand) for hand in hands]
+    state = table(*texts, stock="QS KS AS 2S", dealer=5, skip_forced=True)
+    played = ["lead KC", "lead AD", "lead 2C", "beat 2C with 3S", "lead TS", "lead KC", "lead AD"]
+    for text in played:
+        while text not in legal(state):
+            play(state, "stop")
+        play(state, text)
+    play(state, "stop*")
+    proved = [seat for seat, attacks in enumerate(proofs(state, "no_beaters")) if attacks]
+    assert len(proved) >= 4
+    for seed in range(50):
+        worlds = state.determinize(0, seed).hands()
+        assert not any(card[1] == "S" for seat in proved for card in worlds[seat] if seat)
+
+
 def test_bm_7_4_free_picking_up_proves_nothing():
     """BM-7.4: he may have wanted the card."""
     state = play(table("5H 2C", "6H 3C", pickup="free"), "lead 5H", "take")
