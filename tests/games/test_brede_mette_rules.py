@@ -1177,12 +1177,12 @@ def test_bm_7_4_proofs_add_up():
 
 
 def test_bm_7_4_worlds_are_sampled_where_most_hands_have_no_trump():
-    """BM-7.4: four hands of eight lack all trumps; drawn without care that takes seconds a world."""
+    """BM-7.4: four hands of eight cards lack all trumps; careless drawing takes seconds."""
     plain = [rank + suit for rank in "23456789TJQ" for suit in "CDH"][1:]
     hands = [["KC", "AC", "AH", "KH"], *(plain[first::4] for first in range(4))]
     hands[2].append("AD")
     hands[4].append("2C")
-    hands.append("3S 4S 5S 6S 7S 8S 9S TS JS KD".split())
+    hands.append(["3S", "4S", "5S", "6S", "7S", "8S", "9S", "TS", "JS", "KD"])
     texts = [" ".join(hand) for hand in hands]
     state = table(*texts, stock="QS KS AS 2S", dealer=5, skip_forced=True)
     played = ["lead KC", "lead AD", "lead 2C", "beat 2C with 3S", "lead TS", "lead KC", "lead AD"]
