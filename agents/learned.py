@@ -64,9 +64,11 @@ class NetworkAgent:
             **options: those of `NetworkAgent`.
         """
         linear = [part for part in policy.mlp_extractor.policy_net if hasattr(part, "weight")]
+        pairs = [(part.weight, part.bias) for part in linear]
+        last = policy.action_net
+        pairs.append(last.merged() if hasattr(last, "merged") else (last.weight, last.bias))
         layers = [
-            (part.weight.detach().cpu().numpy().T, part.bias.detach().cpu().numpy())
-            for part in [*linear, policy.action_net]
+            (weight.detach().cpu().numpy().T, bias.detach().cpu().numpy()) for weight, bias in pairs
         ]
         first, bias = layers[0]
         return cls([(first * scale[:, None], bias), *layers[1:]], **options)

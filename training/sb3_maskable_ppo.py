@@ -4,7 +4,7 @@
 
 One seat of each table learns. Each other seat is played, drawn anew for every game, by a copy of
 the learner, renewed before every rollout, or by the rule-based agent, which keeps the learner
-from playing well against itself alone, or (in Brede Mette) at random. The folder of a run holds
+from playing well against itself alone. The folder of a run holds
 
     config.json      what was run, with which versions
     checkpoint.zip   the model of Stable-Baselines3, from which `--resume` goes on
@@ -47,6 +47,7 @@ from cardenvs.faces.sb3 import SelfPlayVecEnv
 from cardenvs.registry import full_id, load_game
 from training.curve import Curve
 from training.evaluate import Report, evaluate
+from training.policies import SharedActionsPolicy, features_of_actions
 
 LEARNER = "ppo"
 
@@ -70,7 +71,7 @@ class Config:
         entropy_start, entropy_end: weight of the entropy bonus, which keeps the play mixed.
         layers: widths of the hidden layers, of the policy and of the value each.
         rules_share: chance that an opponent is the rule-based agent (if the game has one).
-        random_share: chance that it plays at random.
+        shares_actions: whether alike actions share weights, see `training.policies`.
         curve_points: how often the learner is measured and saved.
         curve_deals, test_deals: how many deals these measurements and the last one play.
     """
@@ -91,7 +92,7 @@ class Config:
     gae_lambda: float = 0.95
     layers: tuple[int, ...] = (128, 128)
     rules_share: float = 0.5
-    random_share: float = 0.0
+    shares_actions: bool = False
     curve_points: int = 20
     curve_deals: int = 200
     test_deals: int = 2_000
@@ -128,11 +129,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 #: What a decision costs where it is not about 60 microseconds: with 522 actions twice as much.
 COSTS = {"brede_mette-v0": 2}
 
-#: Where a game is learnt better in another way. Strong opponents alone leave the learner of Brede
-#: Mette helpless against senseless ones, who pass and add where nobody else would.
-SPECIAL: dict[str, dict[str, Any]] = {
-    "brede_mette-v0": {"rules_share": 0.35, "random_share": 0.25},
-}
+#: Where a game is learnt better in another way: most of the 522 actions are rare.
+SPECIAL: dict[str, dict[str, Any]] = {"brede_mette-v0": {"shares_actions": True}}
 
 
 def config_of(game: str, preset: str, **changed: Any) -> Config:
@@ -218,15 +216,15 @@ def _make_env(config: Config, game: Game) -> SelfPlayVecEnv:
     if "rules" in agents.names(game):
         pool.append(agents.make(game, "rules", config.seed))
         shares = [1.0 - config.rules_share, config.rules_share]
-    if config.random_share:
-        pool.append(agents.make(game, "random", config.seed))
-        shares = [shares[0] - config.random_share, *shares[1:], config.random_share]
     return SelfPlayVecEnv(game, config.num_tables, [agent.act for agent in pool], shares)
 
 
 def _new_model(config: Config, env: SelfPlayVecEnv) -> MaskablePPO:
+    network: dict[str, Any] = {"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU}
+    if config.shares_actions:
+        network["action_features"] = features_of_actions(env.game)
     return MaskablePPO(
-        "MlpPolicy",
+        SharedActionsPolicy if config.shares_actions else "MlpPolicy",
         env,
         learning_rate=LinearSchedule(config.learning_rate, 0.0, 1.0),
         n_steps=config.num_steps,
@@ -236,7 +234,7 @@ def _new_model(config: Config, env: SelfPlayVecEnv) -> MaskablePPO:
         gae_lambda=config.gae_lambda,
         clip_range=config.clip_range,
         ent_coef=config.entropy_start,
-        policy_kwargs={"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
+        policy_kwargs=network,
         seed=config.seed,
         device=config.device,
     )

@@ -20,6 +20,7 @@ from sb3_contrib import MaskablePPO
 
 from agents.learned import NetworkAgent
 from training import sb3_maskable_ppo as script
+from training.policies import SharedLinear, features_of_actions
 from training.sb3_maskable_ppo import PRESETS, Config, config_of, snapshot, train
 
 TINY = Config(
@@ -157,6 +158,32 @@ def test_no_preference_is_a_uniform_choice_among_legal_actions(run: Path) -> Non
     scaled = torch.as_tensor(observation * cardenvs.load_game("bred_ryg").layout.scale)
     chances = model.policy.get_distribution(scaled, mask).distribution.probs.detach().numpy()
     assert np.allclose(chances, mask / mask.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+def test_actions_that_share_weights_are_learnt_saved_and_snapped(tmp_path: Path) -> None:
+    config = replace(TINY, game="brede_mette-v0", shares_actions=True)
+    train(config, tmp_path, progress=False)
+    model = MaskablePPO.load(tmp_path / "checkpoint.zip")
+    assert isinstance(model.policy.action_net, SharedLinear)
+    assert model.policy.action_net.shared_weight.abs().max() > 0.0
+    game = cardenvs.load_game(config.game)
+    state = game.new_initial_state(seed=1)
+    seen, mask = state.observation()[None], state.action_mask()[None]
+    scaled = torch.as_tensor(seen * game.layout.scale)
+    latent, _ = model.policy.mlp_extractor(scaled)
+    logits = model.policy.action_net(latent).detach().numpy()
+    agent = snapshot(model, game, seed=1, greedy=True)
+    assert np.allclose(agent.logits(seen), logits, atol=1e-4)
+    assert mask[0, agent.act(seen, mask)[0]]
+
+
+def test_actions_of_a_card_share_its_features() -> None:
+    game = cardenvs.load_game("brede_mette")
+    features, card = features_of_actions(game), game.rules.DECK.card("8S")
+    first = game.action_features.shape[1]
+    same = [card, 52 + card, 104 + card, 312 + 52 + card]
+    assert all(features[action, first + card] == 1.0 for action in same)
+    assert features[:, first:].sum() == 520  # every action but `stop` and `take`
 
 
 @pytest.mark.parametrize("preset", PRESETS)
