@@ -129,8 +129,16 @@ PRESETS: dict[str, dict[str, Any]] = {
 #: What a decision costs where it is not about 60 microseconds: with 522 actions twice as much.
 COSTS = {"brede_mette-v0": 2}
 
-#: Where a game is learnt better in another way: most of the 522 actions are rare.
-SPECIAL: dict[str, dict[str, Any]] = {"brede_mette-v0": {"shares_actions": True}}
+#: Where a game is learnt better in another way: most of the 522 actions are rare, and a large step
+#: or much entropy keeps what is learnt about them from settling.
+SPECIAL: dict[str, dict[str, Any]] = {
+    "brede_mette-v0": {
+        "shares_actions": True,
+        "learning_rate": 1e-3,
+        "entropy_start": 0.01,
+        "entropy_end": 0.001,
+    }
+}
 
 
 def config_of(game: str, preset: str, **changed: Any) -> Config:
