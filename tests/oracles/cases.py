@@ -61,7 +61,8 @@ def bred_ryg_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]
     for seat in rng.sample(range(players), 2):
         sizes[seat] = max(1, sizes[seat])
     hands = [" ".join(cards.pop() for _ in range(size)) for size in sizes]
-    stock = [cards.pop() for _ in range(rng.choice([0, 0, 1, 3, 10, len(cards)]))]
+    count = min(rng.choice([0, 0, 1, 3, 10, 52]), len(cards))
+    stock = [cards.pop() for _ in range(count)]
     deal = {"dealer": rng.randrange(players), "hands": hands, "stock": " ".join(stock)}
     if rng.random() < 0.5:
         deal["leader"] = rng.choice([seat for seat in range(players) if sizes[seat]])
