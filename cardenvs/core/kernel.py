@@ -99,6 +99,10 @@ def cache_folder() -> Path:
     return Path(named) if named else Path(platformdirs.user_cache_dir("cardenvs", appauthor=False))
 
 
+#: Begins the name of a function that Numba wants to find only when the code runs.
+_CIRCLE = b".numba.unresolved$"
+
+
 class _SourceCache(_Cache):
     """Machine code on disk, one file a signature, found by a hash of all that it is made from."""
 
@@ -125,13 +129,21 @@ class _SourceCache(_Cache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Store a result; a folder that cannot be written only costs time."""
+        """Store a result; a folder that cannot be written only costs time.
+
+        Raises:
+            TypeError: if kernels call each other in a circle, which machine code on file cannot.
+        """
         if not self._enabled or data.library.has_dynamic_globals:
             return
+        content: bytes = _dumps(data._reduce())
+        if _CIRCLE in content:
+            name = self._function.__qualname__
+            raise TypeError(f"kernels reached from {name!r} call each other in a circle")
         with contextlib.suppress(OSError):
             file = self._file(sig, data.codegen)
             file.parent.mkdir(parents=True, exist_ok=True)
-            _write_whole(file, _dumps(data._reduce()))
+            _write_whole(file, content)
 
     def enable(self) -> None:
         self._enabled = True

@@ -85,6 +85,32 @@ def test_a_folder_that_cannot_be_written_only_costs_time(workshop):
     assert [(run.output, run.compile_lines) for run in runs] == [("111", 1), ("111", 1)]
 
 
+CIRCLE = """
+from cardenvs.core.kernel import entry_point, kernel
+
+@kernel
+def count(number):
+    return count_rest(number - 1) if number > 0 else 0
+
+@kernel
+def count_rest(number):
+    return 1 + count(number)
+
+@entry_point
+def play(number):
+    return count(number)
+
+try:
+    play(3)
+except TypeError as error:
+    print(error)
+"""
+
+
+def test_kernels_that_call_each_other_in_a_circle_are_refused(workshop):
+    assert workshop.run(CIRCLE).output == "kernels reached from 'play' call each other in a circle"
+
+
 @pytest.mark.parametrize("keep", [0, 100])
 def test_a_damaged_file_is_ignored_and_replaced(workshop, keep):
     play = write_entry(workshop, "a module's attribute")
