@@ -7,6 +7,8 @@ within int64, so that the same numbers come without a warning where kernels are 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -59,8 +61,8 @@ def table_seed(seed: int, index: int) -> int:
 def start_stream(stream: Stream, seed: int, episode: int, deal_number: int) -> None:
     """Point a stream at the start of a deal's random numbers.
 
-    The words of the three numbers are scrambled side by side, which takes a third of the time of
-    scrambling one after the other, and added up, differently for each half of the key.
+    The words of the three numbers are scrambled side by side, so that no scrambling has to wait
+    for another, and added up, differently for each half of the key.
     """
     deal = (episode >> 32) * _GOLDEN + deal_number
     low = mix(seed & _LOW) + mix(seed >> 32 ^ _FIRST)
@@ -88,6 +90,14 @@ def random_word(stream: Stream) -> int:
     """The next 32 random bits."""
     stream[1] += 1
     return word_at(stream[0], stream[1])
+
+
+@kernel
+def begin_randomness(state: Any, stream: Stream) -> None:
+    """Let the row of a sampled world go on with the random numbers of its sampling."""
+    state.seed = random_word(stream) << 30 ^ random_word(stream)
+    state.rng[0] = stream[0]
+    state.rng[1] = stream[1]
 
 
 @kernel

@@ -14,7 +14,6 @@ from cardenvs.core.deals import DealReader
 from cardenvs.core.kernel import kernel, popcount, read_number, write_entry, write_number
 from cardenvs.core.layout import flag, number
 from cardenvs.core.match import GAME, MAX_GAMES
-from cardenvs.core.rng import Stream, random_word
 from cardenvs.core.rows import Observation
 from cardenvs.core.seats import (
     read_seat,
@@ -123,14 +122,6 @@ def put_into_stock(state: BeatingRow, index: int, card: int) -> None:
     for place in range(state.stock_size - 1, index, -1):
         state.stock[place] = state.stock[place - 1]
     state.stock[index] = card
-
-
-@kernel
-def begin_randomness(state: BeatingRow, rng: Stream) -> None:
-    """Let a sampled world go on with the random numbers of its sampling."""
-    state.seed = random_word(rng) << 30 ^ random_word(rng)
-    state.rng[0] = rng[0]
-    state.rng[1] = rng[1]
 
 
 # ----------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from cardenvs.core.kernel import (
     write_number,
 )
 from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
-from cardenvs.core.rng import Stream, random_below, random_fraction, random_word
+from cardenvs.core.rng import Stream, begin_randomness, random_below, random_fraction
 from cardenvs.core.rows import CardMask, Observation
 from cardenvs.core.seats import (
     NO_SEAT,
@@ -199,9 +199,7 @@ def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
     read_table(observation, state, at)
     read_players(observation, state, at)
     place_unknown_cards(observation, rng, state, at)
-    state.seed = random_word(rng) << 30 ^ random_word(rng)
-    state.rng[0] = rng[0]
-    state.rng[1] = rng[1]
+    begin_randomness(state, rng)
 
 
 @kernel

@@ -26,7 +26,7 @@ from cardenvs.core.kernel import (
     write_number,
 )
 from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
-from cardenvs.core.rng import Stream
+from cardenvs.core.rng import Stream, begin_randomness
 from cardenvs.core.rows import Observation
 from cardenvs.core.seats import (
     NO_SEAT,
@@ -49,7 +49,6 @@ from cardenvs.games.beating import (
 from cardenvs.games.beating_view import (
     PROGRESS,
     STANDING,
-    begin_randomness,
     fill_hands,
     player_line,
     put_into_stock,

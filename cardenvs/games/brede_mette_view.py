@@ -30,7 +30,7 @@ from cardenvs.core.kernel import (
     write_number,
 )
 from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
-from cardenvs.core.rng import Stream, random_below, random_fraction
+from cardenvs.core.rng import Stream, begin_randomness, random_below, random_fraction
 from cardenvs.core.rows import CardMask, Observation
 from cardenvs.core.seats import (
     NO_SEAT,
@@ -53,7 +53,6 @@ from cardenvs.games.beating import (
 from cardenvs.games.beating_view import (
     PROGRESS,
     STANDING,
-    begin_randomness,
     fill_hands,
     free_places,
     player_line,
