@@ -108,7 +108,11 @@ def random_below(stream: Stream, limit: int) -> int:
 
 @kernel
 def random_digits(stream: Stream) -> int:
-    """A supply of small random numbers, which `next_digit` takes out one by one."""
+    """A supply of small random numbers, which `next_digit` takes out one by one.
+
+    Its 52 bits are made of 32 at the place in the stream and of the key: every value is as likely
+    as another over all streams, but within one stream there are 2**32 of them.
+    """
     stream[1] += 1
     word = inner_word(stream[0], stream[1])
     return word << 20 | mix(word ^ stream[0] >> 32) >> 12
