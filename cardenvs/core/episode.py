@@ -22,6 +22,7 @@ from cardenvs.core.kernel import (
     lowest_bit,
     nth_mask,
     popcount,
+    rare_kernel,
     store_now,
 )
 from cardenvs.core.rng import start_stream, word_at
@@ -159,33 +160,37 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
             deal_rules(state)
         start_rules(state)
 
-    @kernel
+    @rare_kernel
     def next_deal(state: Any) -> None:
         pass_the_deal(state)
         state.deal_number += 1
         start_deal(state, False)
 
     @kernel
-    def advance(state: Any, mask: Any) -> bool:
-        """Go on to the next decision (or node); return True if the episode is over."""
+    def play_on(state: Any, action: int, mask: Any) -> bool:
+        """Play an action, if it is one, and go on to the next decision (or node).
+
+        Returns:
+            Whether the episode is over.
+        """
         while True:
-            if is_terminal(state):
+            if action != NO_ACTION:
+                apply_action(state, action)
+            while is_terminal(state):
                 if not goes_on(state):
                     mask[:] = 0
                     state.current_player = NO_SEAT
                     return True
                 next_deal(state)
-                continue
-            forced = forced_action(state) if state.skip_forced else NO_ACTION
-            if forced == NO_ACTION:
+            action = forced_action(state) if state.skip_forced else NO_ACTION
+            if action == NO_ACTION:
                 write_action_mask(state, mask)
                 return False
-            apply_action(state, forced)
 
     @entry_point
     def begin(rows: Any, i: int, is_given: bool, mask: Any) -> bool:
         start_deal(rows[i], is_given)
-        return advance(rows[i], mask)
+        return play_on(rows[i], NO_ACTION, mask)
 
     @entry_point
     def deal(rows: Any, i: int) -> None:
@@ -203,8 +208,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         state = rows[i]
         deal_number = state.deal_number
         write_returns(state, units[0])
-        apply_action(state, action)
-        advance(state, mask)
+        play_on(state, action, mask)
         write_returns(state, units[1])
         has_news = state.deal_number != deal_number or state.current_player < 0
         for seat in range(units.shape[1]):
@@ -213,7 +217,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
 
     @entry_point
     def settle(rows: Any, i: int, mask: Any) -> bool:
-        return advance(rows[i], mask)
+        return play_on(rows[i], NO_ACTION, mask)
 
     @entry_point
     def returns(rows: Any, i: int, units: Any) -> None:
@@ -291,7 +295,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
             is_seen = write_event(state, action, seat, event)
             apply_action(state, action)
 
-    @kernel
+    @rare_kernel
     def next_episode(rows: Any, i: int, source: Any, j: int, is_given: bool, mask: Any) -> bool:
         """Deal the next episode of a table's stream; return True if it has no decision."""
         seed, episode = rows[i].seed, rows[i].episode + 1
@@ -299,7 +303,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
         rows[i].seed = seed
         rows[i].episode = episode
         start_deal(rows[i], is_given)
-        return advance(rows[i], mask)
+        return play_on(rows[i], NO_ACTION, mask)
 
     @kernel
     def begin_table(tables: Tables, i: int, source: Any, j: int, is_given: bool) -> None:
@@ -341,7 +345,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
             if tables.critic_state.shape[1]:
                 write_critic_state(state, state.current_player, tables.critic_state[i])
 
-    @kernel
+    @rare_kernel
     def step_tables(tables: Tables, begin: int, end: int, autoreset: bool) -> None:
         rows, masks, observations = tables.rows, tables.action_mask, tables.observation
         current_player, reward = tables.current_player, tables.reward
@@ -355,8 +359,7 @@ def kernels_of(rules: ModuleType, view: ModuleType) -> Kernels:
                 reward[i] = 0.0
                 continue
             state = rows[i]
-            apply_action(state, tables.actions[i])
-            is_over = advance(state, masks[i])
+            is_over = play_on(state, tables.actions[i], masks[i])
             tables.length[i] += 1
             write_returns(state, new_units[i])
             for seat in range(num_players):

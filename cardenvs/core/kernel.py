@@ -48,15 +48,29 @@ _get_function: Any = cgutils.get_or_insert_function
 COMPILED: bool = not numba.core.config.__dict__["DISABLE_JIT"]
 
 # Kernels allocate nothing, so they need no reference counts, whose atomic operations cost more than
-# the rules; and they are small, so all of them are inlined into the entry points.
-_compile: Any = partial(numba.njit, nogil=True, error_model="numpy", _nrt=False, forceinline=True)
+# the rules.
+_compile: Any = partial(numba.njit, nogil=True, error_model="numpy", _nrt=False)
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function that other kernels call; it may not make arrays."""
+    """Compile a function that other kernels call; it may not make arrays.
+
+    Its code is put wherever it is called, which is right for small functions.
+    """
     if not COMPILED:
         return function
-    compiled: Function = _compile(function)
+    compiled: Function = _compile(function, forceinline=True)
+    return compiled
+
+
+def rare_kernel(function: Function) -> Function:
+    """Compile a kernel that is called seldom, or in many places; the compiler may call it there.
+
+    Compilation takes a small part of the time then.
+    """
+    if not COMPILED:
+        return function
+    compiled: Function = _compile(function, forceinline=False)
     return compiled
 
 
@@ -64,7 +78,7 @@ def entry_point(function: Function) -> Function:
     """Compile a kernel that Python calls, and keep its machine code in the cache on disk."""
     if not COMPILED:
         return function
-    compiled = _compile(function)
+    compiled = _compile(function, forceinline=True)
     compiled._cache = _SourceCache(compiled.py_func)
     result: Function = compiled
     return result
