@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,16 @@ class DealReader:
 
     def hands(self) -> list[int]:
         """Return each seat's hand as a set of cards."""
+        return [set_of(hand) for hand in self.hand_lists()]
+
+    def hand_lists(self) -> list[list[int]]:
+        """Return each seat's hand as a sequence of cards."""
         hands = self._deal.get("hands")
         if not isinstance(hands, list | tuple):
             raise DealError(f"'hands' is a list of texts, one a seat, not {hands!r}")
         if len(hands) != self._num_players:
             raise DealError(f"{len(hands)} hands for num_players={self._num_players}")
-        return [set_of(self._cards(hand, f"hand {seat}")) for seat, hand in enumerate(hands)]
+        return [self._cards(hand, f"hand {seat}") for seat, hand in enumerate(hands)]
 
     def card_list(self, name: str) -> list[int]:
         """Return a sequence of cards, the first one in the text first."""
@@ -92,6 +96,24 @@ class DealReader:
         if not hands[leader]:
             raise DealError(f"the leader, seat {leader}, holds no card")
         return leader
+
+    def number(self, name: str, allowed: range) -> int | None:
+        """Return a whole number, None if not given."""
+        number = self._deal.get(name)
+        if number is not None and (type(number) is not int or number not in allowed):
+            raise DealError(
+                f"{name} is a whole number from {allowed[0]} to {allowed[-1]}, not {number!r}"
+            )
+        return number
+
+    def choice(self, name: str, allowed: Sequence[str]) -> int | None:
+        """Return the place of a word among those allowed, None if not given."""
+        word = self._deal.get(name)
+        if word is None:
+            return None
+        if word not in allowed:
+            raise DealError(f"{name} is one of {', '.join(allowed)}, not {word!r}")
+        return allowed.index(word)
 
     def numbers(self, name: str, count: int, allowed: range) -> list[int]:
         """Return some whole numbers, all 0 if not given."""

@@ -96,11 +96,14 @@ class Game:
         self.view = view
         self.title: str = rules.TITLE
         self.options: dict[str, Any] = resolve_options(self.all_options(rules), given)
+        if hasattr(rules, "check_options"):
+            rules.check_options(self.options)
         self.num_players: int = self.options["num_players"]
         self.num_teams: int = rules.NUM_TEAMS
         self.actions: ActionLayout = rules.ACTIONS
         self.num_actions: int = self.actions.size
-        self.layout = ObservationLayout(view.OBSERVATION, self.num_players)
+        seats_shown = getattr(view, "SEATS_SHOWN", self.num_players)  # the same for any number
+        self.layout = ObservationLayout(view.OBSERVATION, seats_shown)
         self.observation_size: int = self.layout.size
         self.critic_state_size: int = self.layout.size + self.num_players * rules.DECK.num_cards
         self.returns_scale: int = rules.returns_scale(self.options)

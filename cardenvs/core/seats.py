@@ -43,6 +43,12 @@ def left_of(seat: int, num_players: int) -> int:
 
 
 @kernel
+def right_of(seat: int, num_players: int) -> int:
+    """The next seat counter-clockwise."""
+    return seat - 1 if seat else num_players - 1
+
+
+@kernel
 def places_left_of(seat: int, places: int, num_players: int) -> int:
     """The seat so many places clockwise, at most once around."""
     found = seat + places

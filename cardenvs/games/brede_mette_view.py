@@ -24,13 +24,12 @@ from cardenvs.core.kernel import (
     bit_writer,
     kernel,
     lowest_bit,
-    nth_mask,
     popcount,
     write_entry,
     write_number,
 )
 from cardenvs.core.layout import flag, flags, number, one_hot, piece_index, piece_offsets
-from cardenvs.core.rng import Stream, begin_randomness, random_below, random_fraction
+from cardenvs.core.rng import Stream, begin_randomness
 from cardenvs.core.rows import CardMask, Observation
 from cardenvs.core.seats import (
     NO_SEAT,
@@ -39,6 +38,7 @@ from cardenvs.core.seats import (
     read_seat,
     relative_seat,
 )
+from cardenvs.core.worlds import hand_dealer
 from cardenvs.games.beating import (
     ALL_CARDS,
     DECK,
@@ -238,22 +238,6 @@ def write_event(state: Row, action: int, seat: int, out: Observation) -> bool:
 
 
 @kernel
-def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
-    """Fill a row, whose options are set, with a world that an observation allows.
-
-    The observer is seat 0. All worlds that the known cards and the proofs of BM-7.4 leave possible
-    are equally likely.
-    """
-    at = OFFSETS[state.num_players]
-    read_table(observation, state, at)
-    read_players(observation, state, at)
-    read_attack(observation, state, at)
-    place_unknown_cards(observation, rng, state, at[STANDING_BEGIN])
-    read_phase(observation, state, at)
-    begin_randomness(state, rng)
-
-
-@kernel
 def read_table(observation: Observation, state: Row, at: Any) -> None:
     """Read the facts of the table."""
     num_players = state.num_players
@@ -373,32 +357,6 @@ def last_adder(state: Row) -> int:
 
 
 @kernel
-def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: int) -> None:
-    """Deal the cards that the observer has not seen to the other hands and the stock.
-
-    Hands about which something is proved are drawn one after the other, each uniformly from the
-    cards that may be there. A draw is as likely as any other of that hand, but leaves the next hand
-    more or fewer ways; so the whole is kept with a probability in proportion to these, and drawn
-    again otherwise. The rest may lie in any order.
-    """
-    has_upcard = state.exposed != NO_CARD and state.stock_size > 0
-    in_stock = card_mask(state.exposed) if has_upcard else 0
-    unknown = ALL_CARDS & ~(state.waste | table_cards(state) | in_stock)
-    for seat in range(state.num_players):
-        unknown &= ~state.hands[seat]
-    has_free_stock = state.stock_size > popcount(in_stock)
-    kept = -1
-    while kept < 0:
-        for seat in range(1, state.num_players):
-            state.hands[seat] = state.known[seat]
-        placed = place_forced_cards(observation, state, at, unknown, has_free_stock)
-        kept = draw_proved_hands(observation, rng, state, at, unknown & ~placed)
-    fill_hands(observation, state, at, shuffle_set(state.stock, kept, rng))
-    if has_upcard:
-        put_into_stock(state, 0, state.exposed)
-
-
-@kernel
 def barred_by_proofs(state: Row, seat: int) -> int:
     """BM-7.4. The cards that a hand, apart from its known cards, is proved not to hold."""
     barred = 0
@@ -413,70 +371,38 @@ def barred_by_proofs(state: Row, seat: int) -> int:
     return barred
 
 
-@kernel
-def place_forced_cards(
-    observation: Observation, state: Row, at: int, unknown: CardMask, has_free_stock: bool
-) -> int:
-    """Place the cards that lie in one place in all worlds, as far as it is plain; return them."""
-    placed = 0
-    before = -1
-    while placed != before:
-        before = placed
-        places = ~0 if has_free_stock else 0  # cards with a place, and with a second one
-        more_places = 0
-        for seat in range(1, state.num_players):
-            if free_places(observation, state, at, seat):
-                allowed = unknown & ~placed & ~barred_by_proofs(state, seat)
-                more_places |= places & allowed
-                places |= allowed
-        for seat in range(1, state.num_players):
-            free = free_places(observation, state, at, seat)
-            allowed = unknown & ~placed & ~barred_by_proofs(state, seat)
-            cards = allowed if popcount(allowed) == free else allowed & ~more_places
-            if free:
-                state.hands[seat] |= cards
-                placed |= cards
-    return placed
+deal_proved_hands = hand_dealer(barred_by_proofs, free_places)
 
 
 @kernel
-def most_allowed(state: Row, seat: int, unknown: CardMask, left: CardMask) -> int:
-    """How many cards can be left at most for a hand, whatever the hands before it have drawn.
+def place_unknown_cards(observation: Observation, rng: Stream, state: Row, at: int) -> None:
+    """Deal the cards that the observer has not seen to the other hands and the stock."""
+    has_upcard = state.exposed != NO_CARD and state.stock_size > 0
+    in_stock = card_mask(state.exposed) if has_upcard else 0
+    unknown = ALL_CARDS & ~(state.waste | table_cards(state) | in_stock)
+    for seat in range(state.num_players):
+        unknown &= ~state.hands[seat]
+    has_free_stock = state.stock_size > popcount(in_stock)
+    left = deal_proved_hands(observation, rng, state, at, unknown, has_free_stock)
+    fill_hands(observation, state, at, shuffle_set(state.stock, left, rng))
+    if has_upcard:
+        put_into_stock(state, 0, state.exposed)
 
-    One of them can have spared them only as many cards as it may hold and this hand may not.
+
+@kernel
+def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
+    """Fill a row, whose options are set, with a world that an observation allows.
+
+    The observer is seat 0. All worlds that the known cards and the proofs of BM-7.4 leave possible
+    are equally likely.
     """
-    allowed = unknown & ~barred_by_proofs(state, seat)
-    most = popcount(allowed)
-    for other in range(1, seat):
-        drawn = popcount(state.hands[other] & unknown)
-        others = popcount(unknown & ~allowed & ~barred_by_proofs(state, other))
-        most -= max(0, drawn - others)
-    return min(most, popcount(left))
-
-
-@kernel
-def draw_proved_hands(
-    observation: Observation, rng: Stream, state: Row, at: int, unknown: CardMask
-) -> int:
-    """Draw the hands about which something is proved; return what is left, or -1 to try again."""
-    left = unknown
-    chance = 1.0
-    for seat in range(1, state.num_players):
-        barred = barred_by_proofs(state, seat)
-        if unknown & barred == 0:
-            continue
-        allowed = left & ~barred
-        ways = popcount(allowed)
-        most = most_allowed(state, seat, unknown, left)
-        for drawn in range(free_places(observation, state, at, seat)):
-            if ways == drawn:
-                return -1
-            chance *= (ways - drawn) / (most - drawn)
-            card = nth_mask(allowed, random_below(rng, ways - drawn))
-            allowed &= ~card
-            left &= ~card
-            state.hands[seat] |= card
-    return left if random_fraction(rng) < chance else -1
+    at = OFFSETS[state.num_players]
+    read_table(observation, state, at)
+    read_players(observation, state, at)
+    read_attack(observation, state, at)
+    place_unknown_cards(observation, rng, state, at[STANDING_BEGIN])
+    read_phase(observation, state, at)
+    begin_randomness(state, rng)
 
 
 # ----------------------------------------------------------------------------------------------
