@@ -33,11 +33,11 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 from tqdm import tqdm
 
-import cardenvs
+from cardenvs.command_line import add_game_arguments, game_of
 from cardenvs.core.batch import Batch
 from cardenvs.core.episode import NO_ACTION, legal_sampler
 from cardenvs.core.game import Game
-from cardenvs.core.kernel import entry_point, kernel
+from cardenvs.core.kernel import entry_point, kernel, rare_kernel
 from cardenvs.core.rng import mix, start_stream
 
 TABLES = 4096
@@ -64,23 +64,33 @@ def engine_alone(game: Game) -> Callable[[], int]:
     deal, start = rules.deal, rules.start
     apply_action, is_terminal = rules.apply_action, rules.is_terminal
     forced_action, write_action_mask = rules.forced_action, rules.write_action_mask
+    goes_on, pass_the_deal = rules.goes_on, rules.pass_the_deal
     random_legal = legal_sampler(game.num_actions)
 
     @kernel
     def begin(state: Any, seed: int, episode: int) -> None:
-        start_stream(state.rng, seed, episode, 0)
+        start_stream(state.rng, seed, episode, state.deal_number)
         deal(state)
         start(state)
 
+    @rare_kernel
+    def next_deal(state: Any, seed: int, episode: int) -> None:
+        pass_the_deal(state)
+        state.deal_number += 1
+        begin(state, seed, episode)
+
     @kernel
-    def to_decision(state: Any, mask: Any) -> bool:
-        while not is_terminal(state):
+    def to_decision(state: Any, mask: Any, seed: int, episode: int) -> bool:
+        while True:
+            while is_terminal(state):
+                if not goes_on(state):
+                    return False
+                next_deal(state, seed, episode)
             action = forced_action(state)
             if action == NO_ACTION:
                 write_action_mask(state, mask)
                 return True
             apply_action(state, action)
-        return False
 
     @entry_point
     def play(rows: Any, blank: Any, masks: Any, key: int, steps: int) -> None:
@@ -88,7 +98,7 @@ def engine_alone(game: Game) -> Callable[[], int]:
             for step in range(steps):
                 apply_action(rows[i], random_legal(masks[i], mix(steps * (key + i) + step)))
                 episode = step
-                while not to_decision(rows[i], masks[i]):
+                while not to_decision(rows[i], masks[i], key + i, episode):
                     rows[i] = blank[0]
                     begin(rows[i], key + i, episode)
                     episode += steps  # where a deal has no decision
@@ -260,7 +270,7 @@ def aec_rates(game: Game) -> dict[str, Callable[[], float]]:
 _FIRST_CALL = """
 import json, sys, time
 start = time.perf_counter()
-import cardenvs
+from cardenvs.command_line import add_game_arguments, game_of
 imported = time.perf_counter()
 heavy = [name for name in ("numba", "torch") if name in sys.modules]
 
@@ -379,11 +389,11 @@ def _row(name: str, value: dict[str, float], form: str) -> str:
 def main() -> None:
     """Measure from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("game", help="a game's id", nargs="?", default="bred_ryg")
+    add_game_arguments(parser, default="bred_ryg")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
-    game = cardenvs.load_game(arguments.game)
+    game = game_of(arguments)
     result = {"game": game.id, "options": game.options, "machine": machine()}
     result.update(measure(game, arguments.rounds))
     print(report(result))

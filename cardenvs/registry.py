@@ -112,3 +112,4 @@ def _register(name: str, version: int = 0) -> None:
 _register("braus")
 _register("bred_ryg")
 _register("brede_mette")
+_register("dreeg")

@@ -67,8 +67,9 @@ def check_game(game: str | Game, num_games: int = 20, seed: int = 0) -> None:
     game = _loaded(game)
     features = game.action_features
     _require(features.shape[0] == game.num_actions, game, "action_features lacks rows", features)
+    length = 50  # a guess, until an episode has been seen
     for number in range(num_games):
-        _check_episode(game, random.Random(f"{seed}/{number}"))
+        length = _check_episode(game, random.Random(f"{seed}/{number}"), length)
     for num_envs, num_threads in ((1, 1), (3, 1), (3, 2)):
         _check_batch(game, num_envs, num_threads, num_games, seed)
 
@@ -164,10 +165,10 @@ def _seen_by(state: State, seat: int) -> dict[str, Any]:
 # The contract
 
 
-def _check_episode(game: Game, rng: random.Random) -> None:
+def _check_episode(game: Game, rng: random.Random, length: int) -> int:
+    """Play an episode of about a length and check it; return its length."""
     seed = rng.getrandbits(62)
     state, again = game.new_initial_state(seed), game.new_initial_state(seed)
-    length = 50  # a guess, until an episode has been seen
     while not state.is_terminal():
         _check_node(state)
         is_same = _position(state) == _position(again)
@@ -182,6 +183,7 @@ def _check_episode(game: Game, rng: random.Random) -> None:
         _require(len(state._actions) < MAX_DECISIONS, game, "an episode does not end", seed)
     _check_end(state, rng)
     _check_copies(state)
+    return max(1, len(state._actions))
 
 
 def _check_node(state: State) -> None:

@@ -14,6 +14,7 @@ from cardenvs.core.cards import FRENCH_DECK, Deck
 from tests.oracles.braus import BrausOracle
 from tests.oracles.bred_ryg import BredRygOracle
 from tests.oracles.brede_mette import BredeMetteOracle
+from tests.oracles.dreeg import DreegOracle
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def _exposed_elsewhere(rng: random.Random, hands: list[str], left_out: list[str]
     return {"exposed": rng.choice(left_out if choice == 1 else held)}
 
 
+DREEG_DECK = Deck(ranks="9UOKTA", suits="EBHG")
 BRAUS_DECK = Deck(ranks="6789TJQKA", suits="CDHS")
 
 
@@ -171,6 +173,50 @@ def brede_mette_is_possible(
     )
 
 
+def dreeg_options(rng: random.Random) -> dict[str, Any]:
+    """Draw options, all values of each."""
+    scope = rng.choice(["deal"] * 8 + ["subgame", "match"])
+    subgame = rng.choice(["deutsch", "ace_of_hearts", "rufen", "kamerun"])
+    fewest = 2 if scope == "deal" and subgame != "kamerun" else 3
+    return {
+        "num_players": rng.randint(fewest, 4),
+        "scope": scope,
+        "subgame": subgame,
+        "ruleset": rng.choice(["seed", "pagat"]),
+        "going_out": rng.choice(["auto", "manual"]),
+        "skip_forced": rng.random() < 0.7,
+    }
+
+
+def dreeg_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]:
+    """Draw a position: perhaps players who have dropped out, short hands, a short talon."""
+    players, game = options["num_players"], options["subgame"]
+    if options["scope"] == "match":
+        game = rng.choice(["deutsch", "ace_of_hearts", "rufen", "kamerun"])
+    fewest = players if game == "kamerun" else 2
+    active = sorted(rng.sample(range(players), rng.randint(fewest, players)))
+    cards = [DREEG_DECK.text(card) for card in range(24)]
+    rng.shuffle(cards)
+    size = rng.randint(1, {2: 6, 3: 8, 4: 6}[len(active)])
+    hands = [[cards.pop() for _ in range(size)] if s in active else [] for s in range(players)]
+    deal: dict[str, Any] = {"subgame": game, "dealer": rng.randrange(players)}
+    if game == "ace_of_hearts" and len(active) > 2 and "AH" in cards:
+        hands[rng.choice(active)][0] = "AH"
+    if len(active) == 2:
+        talon = [cards.pop() for _ in range(2 * rng.randint(0, min(6, len(cards) // 2)))]
+        deal["talon"] = " ".join(talon)
+        if not talon and game == "deutsch":
+            deal["trump"] = rng.choice("EBHG")
+    if rng.random() < 0.5:
+        deal["leader"] = rng.choice(active)
+    return deal | {"hands": [" ".join(hand) for hand in hands]}
+
+
+def dreeg_oracle(options: dict[str, Any], deal: dict[str, Any], later: Any) -> DreegOracle:
+    """Make the oracle; `later` gives later deals and chooses among losers."""
+    return DreegOracle(options, deal, later, later.choose_loser)
+
+
 CASES = {
     "braus-v0": GameCase(
         oracle=BrausOracle,
@@ -183,6 +229,12 @@ CASES = {
         random_deal=bred_ryg_deal,
         stubborn=("take", "pass"),
         ends_soon=lambda options: options["no_progress_limit"] <= 12,
+    ),
+    "dreeg-v0": GameCase(
+        oracle=dreeg_oracle,
+        random_options=dreeg_options,
+        random_deal=dreeg_deal,
+        stubborn=("continue", "lead", "play"),
     ),
     "brede_mette-v0": GameCase(
         oracle=BredeMetteOracle,

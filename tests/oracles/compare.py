@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import random
 from collections import Counter
 from functools import partial
@@ -29,8 +28,7 @@ def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
     given = case.random_deal(rng, options) if rng.random() < 0.4 else None
     state = game.new_initial_state(seed=rng.getrandbits(62), deal=given)
     first = deal_of_match(state, 0, 0) if given is None else given
-    numbers = itertools.count(1)
-    oracle = case.oracle(options, first, lambda dealer: deal_of_match(state, next(numbers), dealer))
+    oracle = case.oracle(options, first, LaterDeals(state))
     stubbornness = rng.choice([0.0, 0.0, 0.5, 0.9]) if case.ends_soon(options) else 0.0
     nodes = 0
     while not oracle.over:
@@ -52,14 +50,41 @@ def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
     )
 
 
-def deal_of_match(state: State, number: int, dealer: int) -> dict[str, Any]:
+class LaterDeals:
+    """Gives an oracle the later deals of a match, and what else chance decides in it."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._number = 0
+
+    def __call__(self, about: int | dict[str, Any]) -> dict[str, Any]:
+        """Return the next deal, given its dealer, or what else it depends on."""
+        self._number += 1
+        facts = {"dealer": about} if isinstance(about, int) else about
+        return deal_of_match(self._state, self._number, facts["dealer"], facts)
+
+    def choose_loser(self, losers: list[int]) -> int:
+        """Return which of several losers of a phase the state has drawn, having gone on before."""
+        state = self._state
+        if state.game.options["ruleset"] == "seed":
+            return state.current_player
+        return (int(state.public()["dealer"]) + 1) % state.game.num_players
+
+
+def deal_of_match(
+    state: State, number: int, dealer: int, facts: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Return a deal of a match, also one that the state has passed without a decision.
 
-    The dealer of the first is drawn with its cards.
+    The dealer of the first is drawn with its cards. Where a deal depends on more, `facts` has the
+    number of the phase and the seats that get cards.
     """
     rows = state.game.blank_rows()
     rows["seed"], rows["episode"] = state.stream
     rows["deal_number"], rows["dealer"] = number, dealer
+    if facts and "active" in facts:
+        rows["first_stage"] = facts["phase"] - 1
+        rows["first_strokes"][0, facts["active"]] = 1
     state.game.kernels.deal(rows, 0)
     deal: dict[str, Any] = state.game.view.deal_text(snapshot(rows, 0))
     return deal
@@ -73,7 +98,7 @@ def check_node(state: State, oracle: Any) -> None:
     facts, expected = state.public(), oracle.public()
     for name, value in expected.items():
         assert facts[name] == plain(value), name
-    if facts["phase"] == "over" or state.current_player == 0:
+    if state.is_terminal() or state.current_player == 0:
         assert state.hands() == oracle.hands()
         assert state.stock() == oracle.stock()
 
