@@ -32,6 +32,11 @@ _SPECIAL = {
         "lowest": "agents.brede_mette:make_lowest",
         "priority": "agents.priority:make_priority",
     },
+    "dreeg-v0": {
+        "rules": "agents.dreeg:make_rules",
+        "lowest": "agents.dreeg:make_lowest",
+        "priority": "agents.priority:make_priority",
+    },
 }
 
 

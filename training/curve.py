@@ -11,7 +11,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from training.evaluate import Row
+from training.evaluate import LOSS_RATE, Row
 
 
 class Curve:
@@ -54,14 +54,14 @@ class Curve:
                 [point[f"{part}_among_{name}"] for point in self.points]
                 for part in ("low", "result", "high")
             )
-            label = f"{row.player} among {row.others}"
+            label = f"{row.player} {'among' if row.num_others else 'against'} {row.others}"
             axes.plot(decisions, result, marker="o", markersize=3, label=label)
             axes.fill_between(decisions, low, high, alpha=0.2)
         fair = next(iter(measured.values())).fair
         axes.axhline(fair, color="grey", linestyle="--", linewidth=1, label=f"fair: {fair:.3f}")
         axes.set(xlabel="decisions of the learner", ylabel=f"{measure}, 95 % interval")
         axes.set(xlim=(0.0, None), title="The learner among others, dev deals")
-        if measure == "loss rate":
+        if measure == LOSS_RATE:
             axes.set(ylim=(0.0, 1.0))
         axes.xaxis.set_major_formatter(EngFormatter())
         axes.grid(alpha=0.3)

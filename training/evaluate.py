@@ -1,9 +1,9 @@
 """Measure agents against each other on duplicate deals: `python -m training.evaluate bred_ryg`.
 
 Every deal is played once in each rotation of the players over the seats, so luck of the cards
-and of the seat cancels. The deal, not the game, is the unit of the intervals. In a game with one
-loser a player is measured alone among others, by how often it loses; in a game of teams it makes
-up one team against another, in both places, and is measured by its points a deal.
+and of the seat cancels. The deal, not the game, is the unit of the intervals. A player is measured
+alone among others: in a game with one loser by how often it loses, else by its score. In a game of
+teams it makes up one team against another, in both places, and is measured by its score.
 
 Letters of shapes: D deals, R rotations (one for each seat, or for each team), B tables, P seats.
 """
@@ -24,6 +24,7 @@ from tqdm import tqdm
 import agents
 from agents.base import Agent
 from agents.learned import NetworkAgent
+from cardenvs.command_line import add_game_arguments, game_of
 from cardenvs.core.batch import Batch
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
@@ -35,10 +36,10 @@ FIRST_DEAL = {"dev": 2**62, "test": 2**62 + 2**61}
 NUM_RESAMPLES = 1_000
 _MAX_TABLES = 4_096
 
-_HEADINGS = {
-    "loss rate": ("One", "among", "Loses", "95 % interval", "Fair", "Deals", "Games", "Capped"),
-    "score": ("Team of", "against", "Score", "95 % interval", "Fair", "Deals", "Games", "Capped"),
-}
+#: What is measured, and how it is called in a table.
+LOSS_RATE = "loss rate"
+SCORE = "score"
+_RESULTS = {LOSS_RATE: "Loses", SCORE: "Score"}
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,10 @@ class Row:
 
     Attributes:
         player, others: their names, and whether they play greedily or by sampling.
+        num_others: how many others there are; 0 where a team plays against a team.
         deals, games: how many were played.
         result: minus the player's mean score in a game with one loser, shares of a capped game
-            included; in a game of teams its mean score.
+            included; else its mean score.
         low, high: its 95 % interval.
         fair: the result of equals.
         capped_games: how many games the cap ended.
@@ -59,6 +61,7 @@ class Row:
 
     player: str
     others: str
+    num_others: int
     deals: int
     games: int
     result: float
@@ -87,7 +90,7 @@ class Report:
     """The rows of an evaluation, what they were measured on, and what is measured.
 
     Attributes:
-        measure: "loss rate" in a game with one loser, "score" in a game of teams.
+        measure: "loss rate" in a game with one loser, else "score".
     """
 
     game: str
@@ -109,7 +112,8 @@ class Report:
 
     def markdown(self) -> str:
         """Return the rows as a table in Markdown."""
-        cells: list[Sequence[str]] = [_HEADINGS[self.measure], *map(_cells, self.rows)]
+        cells: list[Sequence[str]] = [_headings(self.rows[0], self.measure)]
+        cells += map(_cells, self.rows)
         widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
         lines = [_table_line(line, widths) for line in cells]
         lines.insert(1, _table_line(["-" * width for width in widths], widths))
@@ -148,7 +152,7 @@ def evaluate(
     """Measure players by name: each alone among others of one kind, or as a team against them.
 
     Args:
-        game: a game with one loser or of teams, or its id; a loss is counted as 1 whatever the
+        game: the game, or its id; where it has one loser, a loss is counted as 1 whatever the
             game's `reward`.
         players: the agents.
         pairs: (player, others) for each row; by default all pairs of different names.
@@ -157,7 +161,7 @@ def evaluate(
         progress: show a progress bar.
 
     Raises:
-        ValueError: if the game is of neither kind, or there is no such list of deals.
+        ValueError: if there is no such list of deals.
     """
     table = _measured_game(game)
     chosen = [(a, b) for a in players for b in players if a != b] if pairs is None else list(pairs)
@@ -289,17 +293,19 @@ def with_interval(blocks: npt.NDArray[np.float64]) -> tuple[float, float, float]
 def _row(game: Game, player: str, others: str, played: Played) -> Row:
     """Make the row of the lineup's first place."""
     scores = played.scores[:, :, 0].mean(axis=1)
-    blocks = scores if game.num_teams else -scores
+    is_loss = _measure(game) == LOSS_RATE
+    blocks = -scores if is_loss else scores
     result, low, high = with_interval(blocks)
     return Row(
         player=player,
         others=others,
+        num_others=0 if game.num_teams else game.num_players - 1,
         deals=len(blocks),
         games=played.capped.size,
         result=result,
         low=low,
         high=high,
-        fair=0.0 if game.num_teams else 1 / game.num_players,
+        fair=1 / game.num_players if is_loss else 0.0,
         capped_games=int(played.capped.sum()),
         mean_length=float(played.lengths.mean()),
         blocks=blocks,
@@ -309,16 +315,13 @@ def _row(game: Game, player: str, others: str, played: Played) -> Row:
 def _measured_game(game: str | Game) -> Game:
     """Return the game; one with one loser with the loss counted as -1, and nothing for others."""
     given = load_game(game) if isinstance(game, str) else game
-    if given.num_teams:
+    if "reward" not in given.options:
         return given
-    allowed = {option.name: option.allowed for option in given.all_options(given.rules)}
-    if "loser" not in allowed.get("reward", ()):
-        raise ValueError(f"{given!r} is a game neither with one loser nor of teams")
     return load_game(given.id, **{**given.options, "reward": "loser"})
 
 
 def _measure(game: Game) -> str:
-    return "score" if game.num_teams else "loss rate"
+    return LOSS_RATE if "reward" in game.options else SCORE
 
 
 def _num_rotations(game: Game) -> int:
@@ -341,10 +344,15 @@ def shown_name(name: str, agent: Agent) -> str:
     return name if name.endswith(mode) else f"{name} {mode}"
 
 
+def _headings(row: Row, measure: str) -> Sequence[str]:
+    who = ("One", "among") if row.num_others else ("Team of", "against")
+    return (*who, _RESULTS[measure], "95 % interval", "Fair", "Deals", "Games", "Capped")
+
+
 def _cells(row: Row) -> Sequence[str]:
     return (
         row.player,
-        f"{round(1 / row.fair) - 1} x {row.others}" if row.fair else row.others,
+        f"{row.num_others} x {row.others}" if row.num_others else row.others,
         f"{row.result:.4f}",
         f"{row.low:.4f} to {row.high:.4f}",
         f"{row.fair:.4f}",
@@ -373,16 +381,14 @@ def _player(game: Game, name: str, seed: int) -> Agent:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
-    parser.add_argument("game", help="a game's id, such as bred_ryg")
+    add_game_arguments(parser)
     parser.add_argument("players", nargs="*", help="names of agents, or files policy.npz")
-    parser.add_argument("--num-players", type=int, help="at the table; by default the game's own")
     parser.add_argument("--deals", type=int, default=1_000)
     parser.add_argument("--split", choices=sorted(FIRST_DEAL), default="dev")
     parser.add_argument("--seed", type=int, default=0, help="of the agents")
     parser.add_argument("--out", type=Path, help="a folder for the table as JSON, Markdown, text")
     given = parser.parse_args(arguments)
-    options = {} if given.num_players is None else {"num_players": given.num_players}
-    game = load_game(given.game, **options)
+    game = game_of(given)
     names = given.players or agents.names(game)
     players = {name: _player(game, name, given.seed + i) for i, name in enumerate(names)}
     report = evaluate(game, players, None, given.deals, given.split)

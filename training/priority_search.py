@@ -16,8 +16,8 @@ from tqdm import tqdm
 
 import agents
 from agents.priority import ORDERS_FILE, PriorityAgent
+from cardenvs.command_line import add_game_arguments, game_of
 from cardenvs.core.game import Game
-from cardenvs.registry import load_game
 from training.evaluate import deal_seeds, lineup, play_duplicates
 
 
@@ -55,12 +55,12 @@ def _score(game: Game, order: Sequence[int], deals: int) -> float:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m training.priority_search")
-    parser.add_argument("game", help="a game's id, such as braus")
+    add_game_arguments(parser)
     parser.add_argument("--steps", type=int, default=8_000)
     parser.add_argument("--deals", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0, help="of the search")
     given = parser.parse_args(arguments)
-    game = load_game(given.game)
+    game = game_of(given)
     order, score = search(game, given.steps, given.deals, given.seed)
     orders = json.loads(ORDERS_FILE.read_text()) | {game.id: order}
     lines = [f'  "{game_id}": {orders[game_id]}' for game_id in sorted(orders)]

@@ -27,7 +27,7 @@ import json
 import platform
 import subprocess
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,10 @@ from tqdm import tqdm
 import agents
 from agents.base import Agent
 from agents.learned import NetworkAgent
+from cardenvs.command_line import add_game_arguments, game_of, options_of
 from cardenvs.core.game import Game
 from cardenvs.faces.sb3 import SelfPlayVecEnv
-from cardenvs.registry import full_id, load_game
+from cardenvs.registry import load_game
 from training.curve import Curve
 from training.evaluate import Report, evaluate
 from training.policies import SharedActionsPolicy, features_of_actions
@@ -62,6 +63,7 @@ class Config:
     Attributes:
         game: its id.
         num_players: at the table.
+        options: other rule options than the game's own.
         seed: of the run, below 2**30; its deals are those of the seeds from `seed << 32` on.
         device: of the network: "cpu", "cuda".
         decisions: how many decisions the learner makes in all, rounded up to whole rollouts.
@@ -78,6 +80,7 @@ class Config:
 
     game: str = "bred_ryg-v0"
     num_players: int = 3
+    options: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     device: str = "cpu"
     decisions: int = 5_000_000
@@ -211,7 +214,7 @@ def snapshot(model: MaskablePPO, game: Game, seed: int, greedy: bool = False) ->
 
 def _training_game(config: Config) -> Game:
     """Return the game; where one player loses, the others gain, so that the values are centred."""
-    game = load_game(config.game, num_players=config.num_players)
+    game = load_game(config.game, num_players=config.num_players, **config.options)
     if "reward" in game.options:
         return load_game(game.id, **{**game.options, "reward": "zero_sum"})
     return game
@@ -364,24 +367,26 @@ def _save_whole(model: MaskablePPO, file: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m training.sb3_maskable_ppo")
-    parser.add_argument("game", help="a game's id, such as bred_ryg")
+    add_game_arguments(parser)
     parser.add_argument("--preset", choices=list(PRESETS), default="5min")
-    parser.add_argument("--num-players", type=int, help="at the table; by default the game's own")
     parser.add_argument("--seed", type=int, default=Config.seed)
     parser.add_argument(
         "--device", help="of the network: cpu, cuda; by default as the preset has it"
     )
     parser.add_argument(
-        "--out", type=Path, help="folder of the run; by default runs/GAME-PRESET-SEED"
+        "--out", type=Path, help="folder of the run; by default runs/GAME-OPTIONS-PRESET-SEED"
     )
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
     given = parser.parse_args(arguments)
-    game = full_id(given.game)
-    num_players = given.num_players or load_game(game).num_players
-    config = config_of(game, given.preset, num_players=num_players, seed=given.seed)
+    game = game_of(given)
+    options = options_of(given)
+    options.pop("num_players", None)
+    changed = {"num_players": game.num_players, "options": options, "seed": given.seed}
+    config = config_of(game.id, given.preset, **changed)
     if given.device:
         config = replace(config, device=given.device)
-    out = given.out or Path("runs") / f"{game}-{given.preset}-{given.seed}"
+    name = "-".join([game.id, *map(str, options.values()), given.preset, str(given.seed)])
+    out = given.out or Path("runs") / name
     report = train(config, out, given.resume)
     print(f"{report.text()}\n\nThis and the learning curve are in {out}")
 

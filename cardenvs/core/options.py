@@ -67,6 +67,23 @@ def resolve_options(options: Sequence[Option], given: Mapping[str, Any]) -> dict
     return {name: given.get(name, option.default) for name, option in known.items()}
 
 
+def read_option(options: Sequence[Option], text: str) -> tuple[str, int | str | bool]:
+    """Return the name and the value of an option given as text, such as "num_players=4".
+
+    Raises:
+        OptionError: if the text is of another form, or the option does not exist or does not take
+            the value.
+    """
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise OptionError(f"an option is given as NAME=VALUE, not {text!r}")
+    for option in options:
+        if option.name == name:
+            found = [allowed for allowed in option.allowed if str(allowed) == value]
+            return name, found[0] if found else value
+    return name, value  # `resolve_options` says what there is
+
+
 def options_table(options: Sequence[Option]) -> str:
     """Return the options as a table in Markdown."""
     lines = ["| Option | Default | Allowed | Meaning |", "|---|---|---|---|"]
