@@ -174,6 +174,21 @@ def deal_evenly(
 
 
 @kernel
+def shuffle_deck(out: npt.NDArray[np.int8], num_cards: int, stream: Stream) -> None:
+    """Write the cards 0 .. num_cards - 1 in random order; at most 62 of them.
+
+    Four numbers below 62 come from one supply: their bias is that of three below 500.
+    """
+    digits = 0
+    for card in range(num_cards):
+        if card % 4 == 0:
+            digits = random_digits(stream)
+        place, digits = next_digit(digits, card + 1)
+        out[card] = out[place]
+        out[place] = card
+
+
+@kernel
 def shuffle_set(out: npt.NDArray[np.int8], cards: int, stream: Stream) -> int:
     """Write the cards of a set in random order; return how many they are."""
     count = 0

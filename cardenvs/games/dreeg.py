@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardenvs.core.cards import NO_CARD, card_at, card_mask, has_card, shuffle_set
+from cardenvs.core.cards import NO_CARD, card_at, card_mask, has_card, shuffle_deck
 from cardenvs.core.errors import OptionError
 from cardenvs.core.kernel import bit_writer, kernel, lowest_bit, popcount, rare_kernel
 from cardenvs.core.options import Option
@@ -138,7 +138,8 @@ def deal(state: Row) -> None:
     if state.deal_number == 0:
         begin_episode(state)
     state.game = STAGE_GAMES[state.first_stage]
-    state.stock_size = shuffle_set(state.stock, ALL_CARDS, state.rng)
+    shuffle_deck(state.stock, NUM_CARDS, state.rng)
+    state.stock_size = NUM_CARDS
     state.active = 0
     for seat in range(MAX_PLAYERS):
         state.hands[seat] = 0

@@ -132,8 +132,9 @@ def may_close(state: Row) -> bool:
 @kernel
 def may_announce_durchmarsch(state: Row, seat: int) -> bool:
     """DR-7.3. The winner of the first trick, before the second."""
-    is_second = tricks_of(state, state.active) == 1
-    return state.game == KAMERUN and is_second and state.durchmarsch == NO_SEAT
+    if state.game != KAMERUN or state.durchmarsch != NO_SEAT:
+        return False
+    return state.tricks[seat] == 1 and tricks_of(state, state.active) == 1
 
 
 # ----------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def lead(state: Row, seat: int, card: int, is_marriage: bool) -> None:
         state.declared[seat] += 40 if suit_of(card) == state.trump else 20
         state.known[seat] |= partner_of(card)
     if not is_marriage or is_unclaimed(state, seat):
-        ask_next_to_follow(state)
+        ask_next_to_follow(state, seat)
 
 
 @kernel
@@ -188,24 +189,13 @@ def note_lead(state: Row, seat: int, card: int) -> None:
 
 
 @kernel
-def ask_next_to_follow(state: Row) -> None:
+def ask_next_to_follow(state: Row, seat: int) -> None:
     """The next player clockwise follows; after the last the trick is won."""
-    seat = next_seat_in(state.active, last_of_trick(state))
+    seat = next_seat_in(state.active, seat)
     if seat == state.leader:
         win_trick(state)
     else:
         ask(state, FOLLOW, seat)
-
-
-@kernel
-def last_of_trick(state: Row) -> int:
-    """The seat that has put the last card into the trick."""
-    found: int = state.leader
-    seat = next_seat_in(state.active, found)
-    while seat != state.leader and state.trick[seat] != NO_CARD:
-        found = seat
-        seat = next_seat_in(state.active, seat)
-    return found
 
 
 @kernel
@@ -216,7 +206,7 @@ def follow(state: Row, seat: int, card: int) -> None:
     if beats(card, state.best, state.trump):
         state.best = card
         state.best_seat = seat
-    ask_next_to_follow(state)
+    ask_next_to_follow(state, seat)
 
 
 @kernel
@@ -332,7 +322,7 @@ def decline(state: Row, seat: int) -> None:
     elif state.led == NO_CARD:
         prepare_lead(state)
     else:
-        ask_next_to_follow(state)
+        ask_next_to_follow(state, state.leader)
 
 
 @rare_kernel

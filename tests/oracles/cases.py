@@ -26,6 +26,7 @@ class GameCase:
         random_options: draws a value for some of the options.
         random_deal: draws a position to start from, given the options.
         stubborn: words of actions that a player who wants the game not to end prefers.
+        avoided: words of actions that he avoids.
         ends_soon: whether a game of stubborn players is short all the same, given the options.
         is_possible: where the rules page keeps less than all that events tell: whether the hands of
             all seats are possible for a seat, given (options, public facts, seat, hands).
@@ -35,6 +36,7 @@ class GameCase:
     random_options: Callable[[random.Random], dict[str, Any]]
     random_deal: Callable[[random.Random, dict[str, Any]], dict[str, Any]]
     stubborn: tuple[str, ...] = ()
+    avoided: tuple[str, ...] = ()
     ends_soon: Callable[[dict[str, Any]], bool] = lambda options: False
     is_possible: Callable[..., bool] | None = None
 
@@ -234,7 +236,8 @@ CASES = {
         oracle=dreeg_oracle,
         random_options=dreeg_options,
         random_deal=dreeg_deal,
-        stubborn=("continue", "lead", "play"),
+        avoided=("close", "out", "surrender", "durchmarsch"),
+        ends_soon=lambda options: True,
     ),
     "brede_mette-v0": GameCase(
         oracle=BredeMetteOracle,

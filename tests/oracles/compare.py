@@ -15,15 +15,22 @@ from typing import Any
 from tqdm import tqdm
 
 import cardenvs
+from cardenvs.command_line import add_game_arguments, options_of
 from cardenvs.core.kernel import snapshot
 from cardenvs.core.state import State
+from cardenvs.registry import full_id
 from tests.oracles.cases import CASES, GameCase
 
 
-def compare_random_episode(game_id: str, rng: random.Random) -> Counter[str]:
-    """Play one random episode on both sides; return counts of what it met."""
+def compare_random_episode(
+    game_id: str, rng: random.Random, fixed: dict[str, Any] | None = None
+) -> Counter[str]:
+    """Play one random episode on both sides; return counts of what it met.
+
+    Options that are not fixed are drawn.
+    """
     case = CASES[game_id]
-    options = case.random_options(rng)
+    options = case.random_options(rng) | (fixed or {})
     game = cardenvs.load_game(game_id, **options)
     given = case.random_deal(rng, options) if rng.random() < 0.4 else None
     state = game.new_initial_state(seed=rng.getrandbits(62), deal=given)
@@ -114,18 +121,21 @@ def choose(case: GameCase, state: State, rng: random.Random, stubbornness: float
     """Choose an action at random, or, being stubborn, one that keeps the game from ending."""
     legal = state.legal_actions()
     if rng.random() < stubbornness:
-        for action, text in zip(legal, state.legal_action_strings(), strict=True):
-            if text in case.stubborn:
-                return action
+        words = dict(zip(legal, state.legal_action_strings(), strict=True))
+        kept = [action for action, text in words.items() if text in case.stubborn]
+        kept = kept or [action for action, text in words.items() if text not in case.avoided]
+        legal = kept or legal
     return rng.choice(legal)
 
 
-def compare_many(game_id: str, seed: int, episodes: int) -> Counter[str]:
+def compare_many(
+    game_id: str, seed: int, episodes: int, fixed: dict[str, Any] | None = None
+) -> Counter[str]:
     """Compare many random episodes."""
     total: Counter[str] = Counter()
     for number in range(episodes):
         try:
-            total += compare_random_episode(game_id, random.Random(f"{seed}/{number}"))
+            total += compare_random_episode(game_id, random.Random(f"{seed}/{number}"), fixed)
         except AssertionError as error:
             raise AssertionError(f"{game_id}, chunk {seed}, episode {number}: {error}") from error
     return total
@@ -134,20 +144,22 @@ def compare_many(game_id: str, seed: int, episodes: int) -> Counter[str]:
 def main() -> None:
     """Compare from the command line, in several processes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("game", choices=sorted(CASES))
+    add_game_arguments(parser)
     parser.add_argument("--games", type=int, default=10_000, help="episodes to play")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
+    game_id, fixed = full_id(arguments.game), options_of(arguments)
     chunk = 250
     chunks = -(-arguments.games // chunk)
     total: Counter[str] = Counter()
     seeds = range(arguments.seed * 1_000_000, arguments.seed * 1_000_000 + chunks)
     with Pool(arguments.processes) as pool:  # leaving it, also by an error, ends the rest
-        play = partial(compare_many, arguments.game, episodes=chunk)
+        play = partial(compare_many, game_id, episodes=chunk, fixed=fixed)
         for found in tqdm(pool.imap_unordered(play, seeds), total=chunks, unit="chunk"):
             total += found
-    print(f"{arguments.game}: the engine and the oracle agree over {dict(total)}")
+    told = "".join(f" {name}={value}" for name, value in fixed.items())
+    print(f"{game_id}{told}: the engine and the oracle agree over {dict(total)}")
 
 
 if __name__ == "__main__":
