@@ -23,16 +23,19 @@ from tests.oracles.cases import CASES, GameCase
 
 
 def compare_random_episode(
-    game_id: str, rng: random.Random, fixed: dict[str, Any] | None = None
+    game_id: str,
+    rng: random.Random,
+    fixed: dict[str, Any] | None = None,
+    share_given: float = 0.4,
 ) -> Counter[str]:
     """Play one random episode on both sides; return counts of what it met.
 
-    Options that are not fixed are drawn.
+    Options that are not fixed are drawn; a share of episodes begins from a given position.
     """
     case = CASES[game_id]
     options = case.random_options(rng) | (fixed or {})
     game = cardenvs.load_game(game_id, **options)
-    given = case.random_deal(rng, options) if rng.random() < 0.4 else None
+    given = case.random_deal(rng, options) if rng.random() < share_given else None
     state = game.new_initial_state(seed=rng.getrandbits(62), deal=given)
     first = deal_of_match(state, 0, 0) if given is None else given
     oracle = case.oracle(options, first, LaterDeals(state))
@@ -129,13 +132,14 @@ def choose(case: GameCase, state: State, rng: random.Random, stubbornness: float
 
 
 def compare_many(
-    game_id: str, seed: int, episodes: int, fixed: dict[str, Any] | None = None
+    game_id: str, seed: int, episodes: int, fixed: dict[str, Any], share_given: float
 ) -> Counter[str]:
     """Compare many random episodes."""
     total: Counter[str] = Counter()
     for number in range(episodes):
         try:
-            total += compare_random_episode(game_id, random.Random(f"{seed}/{number}"), fixed)
+            rng = random.Random(f"{seed}/{number}")
+            total += compare_random_episode(game_id, rng, fixed, share_given)
         except AssertionError as error:
             raise AssertionError(f"{game_id}, chunk {seed}, episode {number}: {error}") from error
     return total
@@ -146,6 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_game_arguments(parser)
     parser.add_argument("--games", type=int, default=10_000, help="episodes to play")
+    parser.add_argument("--given", type=float, default=0.4, help="share of given positions")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -155,7 +160,9 @@ def main() -> None:
     total: Counter[str] = Counter()
     seeds = range(arguments.seed * 1_000_000, arguments.seed * 1_000_000 + chunks)
     with Pool(arguments.processes) as pool:  # leaving it, also by an error, ends the rest
-        play = partial(compare_many, game_id, episodes=chunk, fixed=fixed)
+        play = partial(
+            compare_many, game_id, episodes=chunk, fixed=fixed, share_given=arguments.given
+        )
         for found in tqdm(pool.imap_unordered(play, seeds), total=chunks, unit="chunk"):
             total += found
     told = "".join(f" {name}={value}" for name, value in fixed.items())
