@@ -42,7 +42,6 @@ from cardenvs.games.dreeg_row import (
     MARRY,
     MAX_PLAYERS,
     OUT,
-    SURRENDER,
     TRUMP,
 )
 from cardenvs.games.dreeg_score import WIN
@@ -73,11 +72,11 @@ from cardenvs.games.dreeg_view import (
 read_legal_words = bit_reader(ACTIONS.size - CALL)
 
 #: What a trick brings beside the cards of the one who leads, for each other player.
-POINTS_OF_OTHERS = 4.0
-#: What a card that may win a later trick is worth beside its points: a trump, and a plain ace.
-WORTH_OF_TRUMP = 2.0
-#: DR-H4. Surrender with less strength, where a suit of one's own gives about 10 to 45.
-LEAST_STRENGTH = 8.0
+POINTS_OF_OTHERS = 3.0
+#: What a trump is worth in the hand beside its points and its rank.
+WORTH_OF_TRUMP = 4.0
+#: DR-H8, DR-H9. Close where the hand alone should bring so many points, far more than are needed.
+SURE_TO_WIN = 85.0
 #: DR-H13. Announce with this chance to win all tricks.
 SURE_DURCHMARSCH = 0.7
 
@@ -95,7 +94,7 @@ def act_lowest(observation: Observation, mask: Mask, rng: Stream) -> int:
 
 @kernel
 def act(observation: Observation, mask: Mask, rng: Stream) -> int:
-    """Play by the hints."""
+    """Play by the hints but DR-H4: to surrender costs strokes against the controls."""
     legal = read_deck(mask, 0)
     if mask[EXCHANGE_NINE]:
         return EXCHANGE_NINE  # DR-H10
@@ -113,7 +112,7 @@ def act(observation: Observation, mask: Mask, rng: Stream) -> int:
     if words >> (DEALER - CALL):
         return highest_dealer(words)
     if mask[TRUMP]:
-        return name_trump(observation, mask)
+        return name_trump(observation)
     return call(observation)
 
 
@@ -261,7 +260,7 @@ def worth_of(observation: Observation, card: int) -> float:
     points = POINTS[card]
     stake = trick + points + POINTS_OF_OTHERS * popcount(behind)
     if is_kamerun:
-        return points + 0.5 * (card % NUM_RANKS) - 2.0 * chance * stake
+        return points + card % NUM_RANKS - chance * stake
     lost = 0.0 if is_best or is_own else trick
     return chance * stake - (1.0 - chance) * (points + lost) - worth_kept(observation, card)
 
@@ -321,7 +320,7 @@ def is_sure_of_winning(observation: Observation) -> bool:
         rest = without_lowest(rest)
         chance = chance_to_keep(observation, card, NO_CARD, read_flags(observation, ACTIVE) & ~1)
         expected += chance * (POINTS[card] + POINTS_OF_OTHERS)
-    return expected >= WIN
+    return expected >= SURE_TO_WIN
 
 
 @kernel
@@ -351,15 +350,13 @@ def strength_of(hand: CardMask, suit: int) -> float:
 
 
 @kernel
-def name_trump(observation: Observation, mask: Mask) -> int:
-    """DR-H5: the strongest suit; DR-H4: surrender with nothing."""
+def name_trump(observation: Observation) -> int:
+    """DR-H5: the strongest suit."""
     hand = read_deck(observation, HAND)
     best = 0
     for suit in range(1, NUM_SUITS):
         if strength_of(hand, suit) > strength_of(hand, best):
             best = suit
-    if mask[SURRENDER] and strength_of(hand, best) < LEAST_STRENGTH:
-        return SURRENDER
     return TRUMP + best
 
 

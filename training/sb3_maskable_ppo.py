@@ -130,7 +130,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 #: What a decision costs where it is not about 60 microseconds: with 522 actions twice as much.
-COSTS = {"brede_mette-v0": 2}
+COSTS = {"brede_mette-v0": 2.0, "dreeg-v0": 1.6}
+
+#: Matches have tens of deals: so much fewer of them are measured on the way.
+DEALS_OF_A_MATCH = 8
 
 #: Where a game is learnt better in another way: most of the 522 actions are rare, and a large step
 #: or much entropy keeps what is learnt about them from settling.
@@ -153,7 +156,10 @@ def config_of(game: str, preset: str, **changed: Any) -> Config:
         **changed: what else is not as in `Config`.
     """
     config = replace(Config(game=game), **SPECIAL.get(game, {}) | PRESETS[preset] | changed)
-    return replace(config, decisions=config.decisions // COSTS.get(game, 1))
+    config = replace(config, decisions=int(config.decisions / COSTS.get(game, 1.0)))
+    if _training_game(config).options.get("scope") == "match":
+        config = replace(config, curve_deals=config.curve_deals // DEALS_OF_A_MATCH)
+    return config
 
 
 def train(config: Config, out: Path, resume: bool = False, progress: bool = True) -> Report:
