@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from agents.priority import PriorityAgent
 from cardenvs.core.game import Game
 from cardenvs.games import braus_view
 from cardenvs.games.braus import LIVE_CARDS
+from tests.oracles.cases import CASES
 from training.evaluate import evaluate
 
 AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.names(game_id)]
@@ -34,14 +36,14 @@ def positions(game: Game, count: int, seed: int = 0) -> Any:
 
 
 @pytest.mark.parametrize(("game_id", "name"), AGENTS)
-def test_plays_legally_at_tables_of_any_size(game_id: str, name: str, num_games: int) -> None:
-    options = {option.name: option for option in load(game_id).all_options(load(game_id).rules)}
-    for num_players in options["num_players"].allowed:
-        batch = cardenvs.make_batch(game_id, num_envs=8, seed=1, num_players=num_players)
-        agent = agents.make(game_id, name, seed=2, num_players=num_players)
+def test_plays_legally_whatever_the_options(game_id: str, name: str, num_games: int) -> None:
+    rng = random.Random(1)
+    for _ in range(10):
+        batch = cardenvs.make_batch(game_id, 8, seed=1, **CASES[game_id].random_options(rng))
+        agent = agents.make(batch.game, name, seed=2)
         batch.reset()
         finished = 0
-        while finished < num_games / 10:
+        while finished < num_games / 25:
             batch.step(agent.act(batch.observation, batch.action_mask))  # checks every action
             finished += int(batch.terminated.sum())
 
@@ -325,6 +327,104 @@ def test_in_brede_mette_each_agent_loses_less_than_those_that_know_less() -> Non
     report = evaluate("brede_mette", players, pairs, 1_000, progress=False)
     assert all(row.high < row.fair for row in report.rows)
     assert report.rows[1].high < 0.08
+
+
+# ----------------------------------------------------------------------------------------------
+# Dreeg
+
+
+def dreeg_choose(name: str, subgame: str, hands: list[str], *played: str, **more: Any) -> str:
+    """Return the words for what an agent plays after some actions; seat 0 leads."""
+    deal: dict[str, Any] = {"subgame": subgame, "hands": hands, "dealer": len(hands) - 1}
+    deal |= {key: more.pop(key) for key in ("talon", "strokes", "trump") if key in more}
+    options = {"num_players": len(hands), "scope": "deal", "skip_forced": False} | more
+    game = cardenvs.load_game("dreeg-v0", **options)
+    state = game.new_initial_state(seed=0, deal=deal)
+    for text in played:
+        state.apply_action(state.string_to_action(text))
+    agent = agents.make(game, name)
+    return state.action_to_string(int(agent.act(state.observation(), state.action_mask())))
+
+
+OTHERS = ["9E UE OE", "9G UG OG", "TG KG AG"]
+
+
+def test_in_dreeg_h1_calls_the_highest_trump_that_is_not_held() -> None:
+    assert dreeg_choose("rules", "rufen", ["AB 9B UH", *OTHERS]) == "call TB"
+    assert dreeg_choose("rules", "rufen", ["AB TB OB", *OTHERS]) == "call KB"
+
+
+def test_in_dreeg_h2_calls_the_ace_to_a_marriage() -> None:
+    assert dreeg_choose("rules", "rufen", ["KB OB TH", *OTHERS]) == "call AB"
+
+
+def test_in_dreeg_h5_names_the_suit_of_a_marriage_or_the_longest() -> None:
+    assert dreeg_choose("rules", "ace_of_hearts", ["AH KB OB", *OTHERS]) == "trump B"
+    assert dreeg_choose("rules", "ace_of_hearts", ["AH TB KB", *OTHERS]) == "trump B"
+    assert dreeg_choose("rules", "ace_of_hearts", ["AH TH KB", *OTHERS]) == "trump H"
+
+
+def test_in_dreeg_h6_goes_out_with_66_and_not_before() -> None:
+    hands = ["AH TH KH OH", "TE KE TB KB"]
+    played = ["trump H", "marry OH", "play TE"]
+    assert dreeg_choose("rules", "ace_of_hearts", hands, *played, going_out="manual") == "continue"
+    played += ["continue", "lead AH", "play TB"]
+    assert dreeg_choose("rules", "ace_of_hearts", hands, *played, going_out="manual") == "out"
+
+
+def test_in_dreeg_h7_shows_a_marriage() -> None:
+    assert dreeg_choose("rules", "deutsch", ["AB KB OB", *OTHERS]).startswith("marry")
+
+
+def test_in_dreeg_h8_closes_with_a_hand_that_is_sure_of_66_and_h9_with_no_other() -> None:
+    deck = [rank + suit for suit in "EBHG" for rank in "9UOKTA"]
+    for own, chosen in (("AH TH KH OH AE AG", "close"), ("AH TH KB OG 9E 9G", "lead")):
+        others = [card for card in deck if card not in own]
+        hands, talon = [own, " ".join(others[:6])], " ".join(others[6:])
+        words = dreeg_choose("rules", "rufen", hands, "trump H", talon=talon)
+        assert words.startswith(chosen)
+
+
+def test_in_dreeg_h10_swaps_the_nine_at_once() -> None:
+    hands, talon = ["AE 9H", "9E UE"], "TB TG KB KG OB AH"
+    assert dreeg_choose("rules", "deutsch", hands, "lead AE", "play 9E", talon=talon) == "nine"
+
+
+def test_in_dreeg_h12_gives_away_what_counts_in_kamerun() -> None:
+    hands = ["KE 9B UB", "TE TB 9G", "KB AG 9H", "UE OB OG"]
+    assert dreeg_choose("rules", "kamerun", hands, "lead KE", "play TE") == "play AG"
+
+
+def test_in_dreeg_h13_announces_a_hand_that_wins_everything() -> None:
+    others = ["9E UE OE 9H", "9G UG OG UH", "TG KG AG OH"]
+    played = ["lead AE", "play OE", "play UH", "play OH"]
+    strong = ["AE TE KE AB", *others]
+    assert dreeg_choose("rules", "kamerun", strong, *played) == "durchmarsch"
+    weak = ["AE 9B UB TE", *others[:2], "TB KB AB OH"]
+    assert dreeg_choose("rules", "kamerun", weak, *played).startswith("lead")
+
+
+def test_in_dreeg_h15_elects_the_right_neighbour() -> None:
+    more = {"scope": "match", "strokes": [1, 0, 1, 0], "trump": "E"}
+    words = dreeg_choose("rules", "deutsch", ["AE", "", "9E", ""], "lead AE", "play 9E", **more)
+    assert words == "dealer 1"
+
+
+def test_in_dreeg_lowest_plays_its_weakest_card_as_long_as_it_can() -> None:
+    assert dreeg_choose("lowest", "deutsch", ["AB OH KE", *OTHERS[:2], "TG AG 9B"]) == "lead OH"
+    assert dreeg_choose("lowest", "deutsch", ["AB 9B TB", *OTHERS[:2], "TG AG UB"]) == "lead 9B"
+    assert dreeg_choose("lowest", "ace_of_hearts", ["AH KB OB", *OTHERS]) == "trump E"
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("subgame", ["deutsch", "ace_of_hearts", "rufen", "kamerun", None])
+def test_in_dreeg_the_hints_are_worth_something(subgame: str | None) -> None:
+    options = {"scope": "deal", "subgame": subgame} if subgame else {}
+    game = cardenvs.load_game("dreeg", **options)
+    players = {name: agents.make(game, name, seed=1) for name in ("random", "lowest", "rules")}
+    pairs = [("rules", "random"), ("rules", "lowest")]
+    report = evaluate(game, players, pairs, 2_000 if subgame else 50, progress=False)
+    assert all(row.low > 0.0 for row in report.rows)
 
 
 # ----------------------------------------------------------------------------------------------

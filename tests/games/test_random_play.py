@@ -130,3 +130,95 @@ def test_braus_reproduces_the_figures_of_other_engines(
     assert measured[0] == pytest.approx(wins, abs=0.002)
     assert measured[1] == pytest.approx(decisions, abs=0.01)
     assert measured[2] == pytest.approx(jan, abs=0.001)
+
+
+#: Dreeg: actions that a careful player avoids, by name.
+HASTY = ("surrender", "close", "durchmarsch", "out")
+
+
+def lengths_of_dreeg(
+    matches: int, is_hasty: bool = True, **options: Any
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the decisions and the deals of each episode of random players.
+
+    Those who are not hasty avoid what ends a deal or its drawing.
+    """
+    tables = min(matches, NUM_TABLES)
+    batch = cardenvs.make_batch("dreeg-v0", tables, seed=0, **options)
+    batch.reset()
+    rng = np.random.default_rng(0)
+    avoided = [batch.game.actions.slices[name].start for name in HASTY]
+    low, high = np.arange(batch.game.observation_size)[batch.game.layout.slices["deals_played"]]
+    episodes_left = np.full(tables, matches // tables)
+    deals = np.zeros(tables, np.int64)
+    decisions_found, deals_found = [], []
+    while episodes_left.any():
+        deals[:] = batch.observation[:, low] + 128 * batch.observation[:, high].astype(np.int64) + 1
+        actions = batch.sample_actions()
+        if not is_hasty:
+            mask = batch.action_mask.astype(np.float64)
+            mask[:, avoided] *= 1e-9
+            actions = (mask * rng.random(mask.shape)).argmax(axis=1)
+        batch.step(actions)
+        ended = np.flatnonzero(batch.terminated & (episodes_left > 0))
+        decisions_found.extend(batch.episode_length[ended].tolist())
+        deals_found.extend(deals[ended].tolist())
+        episodes_left[ended] -= 1
+    return np.array(decisions_found, np.float64), np.array(deals_found, np.float64)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("num_players", "is_hasty", "decisions", "margin", "deals"),
+    [
+        (4, True, 558, 3, 49.7),
+        (3, True, 641, 3, 52.3),
+        (4, False, 740, 10, None),
+        (3, False, 876, 10, None),
+    ],
+)
+def test_a_match_of_dreeg_is_as_long_as_another_engine_found(
+    num_players: int,
+    is_hasty: bool,
+    decisions: float,
+    margin: float,
+    deals: float | None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The figures of players who are not hasty were given without a margin."""
+    found = lengths_of_dreeg(20_000, is_hasty, num_players=num_players)
+    with capsys.disabled():
+        print(f"\nDreeg, {num_players} players, hasty: {is_hasty}: ", end="")
+        for name, numbers in zip(("decisions", "deals"), found, strict=True):
+            error = numbers.std() / np.sqrt(len(numbers))
+            print(f"{numbers.mean():.2f} {name} a match, +-{error:.2f}; ", end="")
+    assert found[0].mean() == pytest.approx(decisions, abs=margin)
+    assert deals is None or found[1].mean() == pytest.approx(deals, abs=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("subgame", "num_players", "decisions"),
+    [
+        ("deutsch", 4, 12.1),
+        ("deutsch", 3, 14.1),
+        ("deutsch", 2, 11.0),
+        ("ace_of_hearts", 4, 9.4),
+        ("ace_of_hearts", 3, 10.5),
+        ("ace_of_hearts", 2, 11.5),
+        ("rufen", 4, 10.9),
+        ("rufen", 3, 11.7),
+        ("rufen", 2, 11.8),
+        ("kamerun", 4, 11.3),
+        ("kamerun", 3, 13.0),
+    ],
+)
+def test_a_deal_of_dreeg_is_as_long_as_another_engine_found(
+    subgame: str, num_players: int, decisions: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The figures have one decimal, and no margin."""
+    options = {"scope": "deal", "subgame": subgame, "num_players": num_players}
+    found, _ = lengths_of_dreeg(200_000, **options)
+    with capsys.disabled():
+        print(f"\nDreeg, {subgame}, {num_players} players: {found.mean():.3f} decisions a deal")
+    assert found.mean() == pytest.approx(decisions, abs=0.15)
