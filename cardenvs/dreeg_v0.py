@@ -12,29 +12,34 @@ It is registered as well: `pettingzoo.make("aec", "cardenvs/dreeg-v0")`.
 
 ## Description
 
-A beating game of the Danish island of Funen, of the family of Durak: the leader puts cards of one
-rank in front of the next player, who beats them all, hands them back with another card of the
-rank, or takes them. Nobody can beat the queen of diamonds. Hands are refilled in mid-turn while
-there is a stock; then who has no cards is out, and who is left alone with cards has lost. The
-rules are on the game's page, docs/games/dreeg.md.
+A match of Franconia in eight phases, of four sub-games of the Sixty-Six family: Deutsch (each for
+himself, many points are good), Ace of Hearts (its holder names trumps and plays alone), Rufen (a
+card is called, whose holder is the secret partner) and Kamerun (no trumps, points are bad). In each
+phase players erase strokes; who has none is safe and drops out, from four to three to two, and the
+last one loses the phase. An episode can also be one phase, or one deal. The rules are on the game's
+page, docs/games/dreeg.md.
 
 ## Agents
 
-`player_0`, `player_1` and so on, clockwise. The same agent may be asked several times running.
+`player_0`, `player_1` and so on, clockwise; four by default. The same agent may be asked several
+times running, and one who has dropped out of a phase is not asked until the next.
 
 ## Action Space
 
-`Discrete`: an id for each card to lead or add, for each card to pass the pile with, for each pair
-of an attack card's suit and a card that beats it, for each such pair to exchange, and one each to
-stop or be done, and to take. `env.game.actions.table()` lists them. An illegal action ends the
-game, as behind PettingZoo's TerminateIllegalWrapper, or raises with `illegal_action="raise"`.
+`Discrete(86)`: an id for each card to lead or play, for each card to lead from a marriage, for each
+card to call, for each suit to be trumps, one each to surrender, to swap the nine, to close the
+talon, to announce Durchmarsch, to go out and to go on, and one for each seat that can be elected
+dealer. `env.game.actions.table()` lists them. An illegal action ends the game, as behind
+PettingZoo's TerminateIllegalWrapper, or raises with `illegal_action="raise"`.
 
 ## Observation Space
 
 `Dict` of `observation`, an int8 `Box` of which `env.game.layout.table()` lists the entries and
 `env.game.layout.decode` reads them, and `action_mask`, int8, which is zero for everybody but the
-agent on turn. An agent sees its own cards and what is public, itself first and then the others
-clockwise, also what their pick-ups prove. `env.state()` shows all hands, for central critics.
+agent on turn. It has 607 entries whatever the options, with room for four players. An agent sees
+its own cards and what is public, itself first and then the others clockwise, also what their play
+proves; in Rufen the partner alone knows who he is. `env.state()` shows all hands, for central
+critics.
 
 ## Starting State
 
@@ -43,18 +48,20 @@ A shuffled deal. `reset(seed=...)` starts a stream of deals, `reset()` goes on t
 
 ## Rewards
 
-At each game's end -1 for the loser and 0 for the others (or they share a point, with
-`reward="zero_sum"`), for all agents in the same step.
+At each phase's end the mean of the blobs that were given, less the agent's own; a match adds up
+eight phases. With `scope="deal"`, at its end, the strokes that the agent has erased less the mean
+of those who played; in Kamerun the other way round. All agents' rewards add up to nothing.
 
 ## Episode End
 
-The game's end, or that of a match of `num_games`. All agents are terminated in the same step. If a
-cap ended a game without progress they are truncated too; its outcome counts all the same.
+The end of the match, of the phase with `scope="subgame"`, of the deal with `scope="deal"`. All
+agents are terminated in the same step; nothing is ever truncated.
 
 ## Arguments
 
-`num_players`, `render_mode` ("ansi", or "human", which prints), `illegal_action` ("terminate" or
-"raise", of `env` alone), and the rule options of the game's page; `env.game.options` shows them.
+`num_players`, `scope`, `subgame`, `ruleset`, `going_out` and `skip_forced`, see the game's page;
+`render_mode` ("ansi", or "human", which prints) and `illegal_action` ("terminate" or "raise", of
+`env` alone). `env.game.options` shows the rule options.
 
 ## Version History
 

@@ -34,6 +34,9 @@ MAX_DECISIONS = 100_000
 #: At how many nodes of an episode, on the average, the costly checks are made.
 NUM_STOPS = 3
 
+#: How many random positions are looked at for one of those that are to be checked.
+MAX_TABLES = 20_000
+
 #: How often a re-deal of each of two kinds is tried for a seat before it is given up.
 NUM_REDEALS = 4
 
@@ -74,7 +77,12 @@ def check_game(game: str | Game, num_games: int = 20, seed: int = 0) -> None:
         _check_batch(game, num_envs, num_threads, num_games, seed)
 
 
-def check_no_leak(game: str | Game, num_positions: int = 2000, seed: int = 0) -> None:
+def check_no_leak(
+    game: str | Game,
+    num_positions: int = 2000,
+    seed: int = 0,
+    where: Callable[[State], bool] = lambda state: True,
+) -> None:
     """Check, at random positions, that what a seat cannot know changes nothing that it sees.
 
     It is checked for every seat, on turn or not, in three ways:
@@ -101,16 +109,17 @@ def check_no_leak(game: str | Game, num_positions: int = 2000, seed: int = 0) ->
         game: an id, or a game with its options.
         num_positions: how many positions to check.
         seed: of the play.
+        where: whether a position is one of those to check; others are passed over.
 
     Raises:
         AssertionError: saying what was seen, and where; also if so few re-deals were possible
-            that the check says nothing.
+            that the check says nothing, or no position is `where` it should be.
     """
     game = _loaded(game)
     rng = random.Random(f"no leak/{seed}")
     possible = wanted = 0
     for _ in range(num_positions):
-        table = WatchedTable(game, rng)
+        table = _table_where(game, rng, where)
         for seat in range(game.num_players):
             _check_sampled_world(table.state, seat, rng)
             if table.is_first_deal and len(table.unseen_cards(seat)) > 1:
@@ -443,6 +452,14 @@ class _Seen(NamedTuple):
     evident: tuple[Any, ...]  # what has come of it
 
 
+def _table_where(game: Game, rng: random.Random, where: Callable[[State], bool]) -> WatchedTable:
+    for _ in range(MAX_TABLES):
+        table = WatchedTable(game, rng)
+        if where(table.state):
+            return table
+    raise AssertionError(f"{game}: none of {MAX_TABLES} random positions is one of those to check")
+
+
 class WatchedTable:
     """A random position, and the way to it with all nodes asked.
 
@@ -498,7 +515,9 @@ class WatchedTable:
     def _note_cards(self) -> None:
         for seat, hand in enumerate(self.full.hands()):
             self._held[seat] |= hand
-        self._named |= _texts_in(self.full.public())
+        placeless = getattr(self.game.view, "PLACELESS_FACTS", ())
+        facts = self.full.public()
+        self._named |= _texts_in({name: facts[name] for name in facts if name not in placeless})
 
     def _play(self, action: int) -> None:
         """Play an action; note what the seats see of it, and check that the others see nothing."""
@@ -667,9 +686,11 @@ def _hidden_cards(state: State) -> set[str]:
 def _evident(state: State) -> tuple[Any, ...]:
     """Return what all see of what the rules make of hidden cards unasked, which is no event.
 
-    A seat may have to lay cards down, or a deal may end by a card that a player holds.
+    A seat may have to lay cards down, or a deal may end by a card that a player holds; what else
+    there is a view says with `shown_unasked`.
     """
-    return _hidden_cards(state), state.returns().tolist(), state.is_terminal()
+    shown = getattr(state.game.view, "shown_unasked", lambda row: None)(state._row)
+    return _hidden_cards(state), state.returns().tolist(), state.is_terminal(), shown
 
 
 def _standing(state: State, seat: int) -> str:

@@ -394,7 +394,7 @@ def look_for_ace(state: Row) -> None:
             show_ace(state, seat)
             return
     bar_ace(state)
-    if state.stock_size == TURNED_UP_AT:
+    if state.stock_size == (0 if state.is_face_up else TURNED_UP_AT):
         turn_talon(state)
 
 

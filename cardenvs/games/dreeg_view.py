@@ -51,7 +51,7 @@ from cardenvs.games.dreeg_cards import (
     beats,
     suit_cards,
 )
-from cardenvs.games.dreeg_play import is_first_trick, is_loose, prepare_lead
+from cardenvs.games.dreeg_play import prepare_lead
 from cardenvs.games.dreeg_row import (
     ACE_OF_HEARTS_GAME,
     ACTIONS,
@@ -66,7 +66,6 @@ from cardenvs.games.dreeg_row import (
     EXCHANGE_NINE,
     FOLLOW,
     KAMERUN,
-    LEAD,
     MARRY,
     MAX_PLAYERS,
     NUM_STAGES,
@@ -79,15 +78,17 @@ from cardenvs.games.dreeg_row import (
     TRUMP,
     Node,
     Row,
-    is_two,
 )
 
 _CARDS = DECK.texts(ALL_CARDS)
 SUBGAMES = ("deutsch", "ace_of_hearts", "rufen", "kamerun")
-#: What a seat sees of the node. That a player may exchange or close before the draw is nobody
-#: else's business where it would betray the nine (DR-9.5).
+#: What a seat sees of the node. Where it would betray the nine of trumps that a player is asked
+#: before the draw (DR-9.5), others see `before_draw` until they see the draw, asked or not.
 SEEN_NODES = ("elect", "call", "trump", "before_draw", "lead", "follow", "claim", "over")
 MAX_DEALS = 16383
+
+#: Public facts that name cards without saying where they are.
+PLACELESS_FACTS = ("called", "lacks")
 
 #: Observations have room for four players, whatever their number, and for all sub-games.
 SEATS_SHOWN = MAX_PLAYERS
@@ -244,10 +245,8 @@ def write_observation(state: Row, seat: int, out: Observation) -> None:
 @kernel
 def seen_node(state: Row, seat: int) -> int:
     """DR-9.5. The node as a seat sees it."""
-    if is_draw_secret(state) and seat != state.current_player:
-        return LEAD
     node: int = state.node
-    return node
+    return BEFORE_DRAW if is_draw_unseen(state, seat) else node
 
 
 @kernel
@@ -482,8 +481,7 @@ def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
     while not is_call_possible(state):
         place_unknown_cards(observation, rng, state)
     find_partner(state)
-    is_before_draw = is_loose(state) and state.game == DEUTSCH and state.stock_size == 2
-    if is_before_draw and state.node == LEAD and is_two(state) and not is_first_trick(state):
+    if is_draw_secret(state) and state.leader != 0:
         prepare_lead(state)
     begin_randomness(state, rng)
 
@@ -689,7 +687,6 @@ def public_facts(row: Row) -> dict[str, Any]:
     """DR-9.1. Return what all know of the present deal, with absolute seats."""
     players = range(row.num_players)
     is_unseen = row.unseen != NO_CARD
-    is_secret = row.node == BEFORE_DRAW and row.game == DEUTSCH and row.stock_size == 2
     unseen = 1 << row.unseen if is_unseen else 0
     size = row.stock_size + 2 * is_unseen
     is_open = row.is_face_up and row.stock_size
@@ -697,7 +694,7 @@ def public_facts(row: Row) -> dict[str, Any]:
     return {
         "phase": row.stage + 1,
         "subgame": SUBGAMES[row.game],
-        "node": SEEN_NODES[LEAD if is_secret else row.node],
+        "node": SEEN_NODES[BEFORE_DRAW if is_unseen else row.node],
         "strokes": list(row.strokes[: row.num_players]),
         "blobs": list(row.blobs[: row.num_players]),
         "dealer": row.dealer if row.node != ELECT else None,
@@ -732,6 +729,11 @@ def public_facts(row: Row) -> dict[str, Any]:
         "known": [set(DECK.texts(row.known[seat] & ~unseen)) for seat in players],
         "lacks": [set(DECK.texts(row.barred[seat])) for seat in players],
     }
+
+
+def shown_unasked(row: Row) -> list[bool]:
+    """DR-5.1, DR-5.6. Return which seats have had to show the ace of hearts."""
+    return [bool(known >> ACE_OF_HEARTS & 1) for known in row.known]
 
 
 def render_text(row: Row, observer: int) -> str:

@@ -281,18 +281,23 @@ def cards_of(state: State) -> list[str]:
     return [card for hand in state.hands() for card in hand] + state.stock()
 
 
-def small_position(game_id: str, rng: random.Random) -> WatchedTable:
+def small_position(
+    game_id: str,
+    rng: random.Random,
+    where: Callable[[State], bool] = lambda state: True,
+    **fixed: Any,
+) -> WatchedTable:
     """Return a position in which the seat on turn has not seen four or five cards."""
     case = CASES[game_id]
     while True:
-        options = case.random_options(rng)
+        options = case.random_options(rng) | fixed
         game = cardenvs.load_game(game_id, **options)
         deal = case.random_deal(rng, options)
         if game.new_initial_state(seed=0, deal=deal).is_terminal():
             continue
         table = WatchedTable(game, rng, deal)
         unseen = len(table.unseen_cards(table.full.current_player))
-        if table.is_first_deal and 4 <= unseen <= 5:
+        if table.is_first_deal and 4 <= unseen <= 5 and where(table.state):
             return table
 
 
@@ -337,14 +342,18 @@ def possible_worlds(table: WatchedTable) -> set[tuple[Any, ...]]:
 def test_determinize_is_uniform_over_the_consistent_worlds(game_id: str, num_games: int) -> None:
     rng = random.Random(5)
     for _ in range(max(1, num_games // 20)):
-        table = small_position(game_id, rng)
-        possible, state = sorted(possible_worlds(table)), table.state
-        num_samples = len(possible) * (40 if num_games > 50 else 10)
-        seeds = (rng.getrandbits(62) for _ in range(num_samples))
-        counts = Counter(key(state.determinize(state.current_player, seed)) for seed in seeds)
-        assert set(counts) <= set(possible)
-        if len(possible) > 1:
-            assert chisquare([counts[world] for world in possible]).pvalue > 1e-3
+        check_worlds(small_position(game_id, rng), rng, num_games)
+
+
+def check_worlds(table: WatchedTable, rng: random.Random, num_games: int) -> None:
+    """Require that the worlds of the seat on turn are those possible, all equally likely."""
+    possible, state = sorted(possible_worlds(table)), table.state
+    num_samples = len(possible) * (40 if num_games > 50 else 10)
+    seeds = (rng.getrandbits(62) for _ in range(num_samples))
+    counts = Counter(key(state.determinize(state.current_player, seed)) for seed in seeds)
+    assert set(counts) <= set(possible)
+    if len(possible) > 1:
+        assert chisquare([counts[world] for world in possible]).pvalue > 1e-3
 
 
 def test_determinize_does_not_depend_on_the_hidden_cards(game_id: str, num_games: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 import cardenvs
 from tests.golden import FOLDER, PERFT, perft, perft_state, playthrough, read_playthrough
 from tests.oracles.cases import CASES
+from tests.oracles.compare import LaterDeals
 
 FILES = sorted(FOLDER.glob("*.txt"))
 POSITIONS = json.loads(PERFT.read_text())
@@ -58,7 +59,7 @@ def oracle_after(position, words):
     """Play words on the oracle, whose later deals are those of the engine."""
     state = perft_state(position)
     case = CASES[position["game"]]
-    oracle = case.oracle(position["options"], position["deal"], lambda dealer: state.to_deal())
+    oracle = case.oracle(position["options"], position["deal"], LaterDeals(state))
     for text in words:
         state.apply_action(state.string_to_action(text))
         oracle.apply(text)
