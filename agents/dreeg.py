@@ -42,16 +42,17 @@ from cardenvs.games.dreeg_row import (
     MARRY,
     MAX_PLAYERS,
     OUT,
+    RUFEN,
     TRUMP,
 )
 from cardenvs.games.dreeg_score import WIN
 from cardenvs.games.dreeg_view import (
     ACTIVE,
     BARRED,
-    CALLED,
     DECLARED,
     HAND,
     HAND_SIZE,
+    IS_PARTNER_PUBLIC,
     KNOWN,
     LEADER,
     LED,
@@ -141,9 +142,8 @@ def own_side(observation: Observation) -> int:
     if team == 0:
         return seat_mask(0)
     if not has_seat(team, 0):
-        is_caller_alone = popcount(team) == 1 and read_deck(observation, CALLED) != 0
-        others = active & ~team
-        return seat_mask(0) if is_caller_alone and popcount(others) > 1 else others
+        is_partner_hidden = observation[SUBGAME + RUFEN] and not observation[IS_PARTNER_PUBLIC]
+        return seat_mask(0) if is_partner_hidden else active & ~team
     return team
 
 
@@ -257,7 +257,7 @@ def worth_of(observation: Observation, card: int) -> float:
     chance = 1.0 if is_best or is_own else 0.0
     if chance > 0.0:
         chance = chance_to_keep(observation, card if is_best else best, led, behind)
-    points = POINTS[card]
+    points = float(POINTS[card])
     stake = trick + points + POINTS_OF_OTHERS * popcount(behind)
     if is_kamerun:
         return points + card % NUM_RANKS - chance * stake

@@ -270,7 +270,7 @@ def aec_rates(game: Game) -> dict[str, Callable[[], float]]:
 _FIRST_CALL = """
 import json, sys, time
 start = time.perf_counter()
-from cardenvs.command_line import add_game_arguments, game_of
+import cardenvs
 imported = time.perf_counter()
 heavy = [name for name in ("numba", "torch") if name in sys.modules]
 

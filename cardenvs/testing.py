@@ -82,6 +82,7 @@ def check_no_leak(
     num_positions: int = 2000,
     seed: int = 0,
     where: Callable[[State], bool] = lambda state: True,
+    deal: Callable[[random.Random], Any] = lambda rng: None,
 ) -> None:
     """Check, at random positions, that what a seat cannot know changes nothing that it sees.
 
@@ -110,6 +111,7 @@ def check_no_leak(
         num_positions: how many positions to check.
         seed: of the play.
         where: whether a position is one of those to check; others are passed over.
+        deal: draws what to begin with, as data; by default, whatever is dealt.
 
     Raises:
         AssertionError: saying what was seen, and where; also if so few re-deals were possible
@@ -119,7 +121,7 @@ def check_no_leak(
     rng = random.Random(f"no leak/{seed}")
     possible = wanted = 0
     for _ in range(num_positions):
-        table = _table_where(game, rng, where)
+        table = _table_where(game, rng, where, deal)
         for seat in range(game.num_players):
             _check_sampled_world(table.state, seat, rng)
             if table.is_first_deal and len(table.unseen_cards(seat)) > 1:
@@ -452,11 +454,18 @@ class _Seen(NamedTuple):
     evident: tuple[Any, ...]  # what has come of it
 
 
-def _table_where(game: Game, rng: random.Random, where: Callable[[State], bool]) -> WatchedTable:
+def _table_where(
+    game: Game,
+    rng: random.Random,
+    where: Callable[[State], bool],
+    deal: Callable[[random.Random], Any],
+) -> WatchedTable:
     for _ in range(MAX_TABLES):
-        table = WatchedTable(game, rng)
-        if where(table.state):
-            return table
+        given = deal(rng)
+        if given is None or not game.new_initial_state(seed=0, deal=given).is_terminal():
+            table = WatchedTable(game, rng, given)
+            if where(table.state):
+                return table
     raise AssertionError(f"{game}: none of {MAX_TABLES} random positions is one of those to check")
 
 

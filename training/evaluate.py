@@ -161,10 +161,12 @@ def evaluate(
         progress: show a progress bar.
 
     Raises:
-        ValueError: if there is no such list of deals.
+        ValueError: if there is no such list of deals, or nobody to measure.
     """
     table = _measured_game(game)
     chosen = [(a, b) for a in players for b in players if a != b] if pairs is None else list(pairs)
+    if not chosen:
+        raise ValueError(f"a player is measured among others: {list(players)} are too few")
     rows = []
     with tqdm(total=len(chosen) * num_deals, unit="deal", disable=not progress) as bar:
         for player, others in chosen:

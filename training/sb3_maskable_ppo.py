@@ -155,7 +155,8 @@ def config_of(game: str, preset: str, **changed: Any) -> Config:
         preset: a name in `PRESETS`.
         **changed: what else is not as in `Config`.
     """
-    config = replace(Config(game=game), **SPECIAL.get(game, {}) | PRESETS[preset] | changed)
+    config = Config(game=game, num_players=load_game(game).num_players)
+    config = replace(config, **SPECIAL.get(game, {}) | PRESETS[preset] | changed)
     config = replace(config, decisions=int(config.decisions / COSTS.get(game, 1.0)))
     if _training_game(config).options.get("scope") == "match":
         config = replace(config, curve_deals=config.curve_deals // DEALS_OF_A_MATCH)

@@ -73,8 +73,8 @@ from cardenvs.games.dreeg_row import (
     OUT,
     OVER,
     PACKET,
+    PHASE_GAMES,
     RUFEN,
-    STAGE_GAMES,
     START_STROKES,
     SURRENDER,
     TRUMP,
@@ -137,7 +137,7 @@ def deal(state: Row) -> None:
     """
     if state.deal_number == 0:
         begin_episode(state)
-    state.game = STAGE_GAMES[state.first_stage]
+    state.game = PHASE_GAMES[state.first_phase]
     shuffle_deck(state.stock, NUM_CARDS, state.rng)
     state.stock_size = NUM_CARDS
     state.active = 0
@@ -166,8 +166,8 @@ def deal(state: Row) -> None:
 
 @kernel
 def begin_episode(state: Row) -> None:
-    """DR-1.4. The first dealer is drawn, and all have seven strokes."""
-    state.stage = 0 if state.scope == 0 else state.subgame  # the first phase of that sub-game
+    """DR-1.5, DR-1.9. The first dealer is drawn, and all have seven strokes."""
+    state.phase = 0 if state.scope == 0 else state.subgame  # the first phase of that sub-game
     state.dealer = random_below(state.rng, state.num_players)
     for seat in range(MAX_PLAYERS):
         state.strokes[seat] = START_STROKES if seat < state.num_players else 0
@@ -178,7 +178,7 @@ def begin_episode(state: Row) -> None:
 @kernel
 def note_beginning(state: Row) -> None:
     """Keep what a deal begins with, so that it can be told when it is over."""
-    state.first_stage = state.stage
+    state.first_phase = state.phase
     for seat in range(MAX_PLAYERS):
         state.first_strokes[seat] = state.strokes[seat]
         state.first_blobs[seat] = state.blobs[seat]
@@ -281,7 +281,7 @@ def legal_words(state: Row) -> int:
 
 @kernel
 def cards_to_call(state: Row) -> int:
-    """DR-6.1. All cards of the suits of the first three."""
+    """DR-6.2. All cards of the suits of the first three."""
     found = 0
     hand: CardMask = state.hands[state.current_player]
     for suit in range(NUM_SUITS):
@@ -391,7 +391,7 @@ def is_terminal(state: Row) -> bool:
 
 @kernel
 def goes_on(state: Row) -> bool:
-    """DR-1.4, DR-1.5. Whether the episode has another deal."""
+    """DR-1.15. Whether the episode has another deal."""
     return state.is_scope_over == 0
 
 
@@ -426,7 +426,7 @@ def write_returns(state: Row, returns: Ints) -> None:
 
 @kernel
 def blobs_won(state: Row, seat: int) -> int:
-    """DR-10.3. The blobs that count: all of a match, those of this phase alone otherwise."""
+    """DR-1.16, DR-10.3. The blobs that count: all of a match, otherwise those of this phase."""
     blobs: int = state.blobs[seat]
     return blobs if state.scope == 0 else blobs - state.first_blobs[seat]
 

@@ -19,16 +19,15 @@ NUM_CARDS = DECK.num_cards
 ALL_CARDS = DECK.all_cards
 SUIT = DECK.suit_cards(0)
 
-NINE, UNDER, OVER_CARD, KING, TEN, ACE = range(NUM_RANKS)
+NINE, OVER_RANK, KING = (DECK.ranks.index(rank) for rank in "9OK")
 ACE_OF_HEARTS = DECK.card("AH")
-OVERS = DECK.rank_cards(OVER_CARD)
+OVERS = DECK.rank_cards(OVER_RANK)
 KINGS = DECK.rank_cards(KING)
 
 NO_SUIT = -1
 
-#: DR-1.3. Points of each rank, as sets of cards with the bits of their points.
+#: DR-1.3. The points of each card.
 POINTS = np.array([0, 2, 3, 4, 10, 11] * NUM_SUITS, np.int64)
-TOTAL_POINTS = 120
 
 
 @kernel
@@ -105,8 +104,8 @@ def marriage_suits(hand: CardMask) -> int:
     """DR-2.5. The kings and Overs of a hand that has both of a suit."""
     kings = hand & KINGS
     overs = hand & OVERS
-    pairs = kings & overs << (KING - OVER_CARD)
-    return pairs | pairs >> (KING - OVER_CARD)
+    pairs = kings & overs << (KING - OVER_RANK)
+    return pairs | pairs >> (KING - OVER_RANK)
 
 
 @kernel

@@ -88,7 +88,7 @@ def cards_to_marry(state: Row, seat: int) -> int:
 def cards_to_follow(state: Row, seat: int) -> int:
     """DR-2.2, DR-6.5. The cards that a seat may put into a trick."""
     hand: CardMask = state.hands[seat]
-    if state.game == RUFEN and is_first_trick(state) and has_called(state, seat):
+    if state.game == RUFEN and is_first_trick(state) and holds_called_card(state, seat):
         return card_mask(state.called)
     if is_loose(state):
         return hand
@@ -102,7 +102,7 @@ def is_first_trick(state: Row) -> bool:
 
 
 @kernel
-def has_called(state: Row, seat: int) -> bool:
+def holds_called_card(state: Row, seat: int) -> bool:
     """Whether a seat holds the card called."""
     return state.called != NO_CARD and has_card(state.hands[seat], state.called)
 
@@ -170,7 +170,7 @@ def lead(state: Row, seat: int, card: int, is_marriage: bool) -> None:
     if is_marriage:
         state.declared[seat] += 40 if suit_of(card) == state.trump else 20
         state.known[seat] |= partner_of(card)
-    if not is_marriage or is_unclaimed(state, seat):
+    if not is_marriage or goes_on_unclaimed(state, seat):
         ask_next_to_follow(state, seat)
 
 
@@ -240,7 +240,7 @@ def win_trick(state: Row) -> None:
         award_durchmarsch(state, False)
     elif state.hands[winner] == 0 and not is_loose(state):
         finish_play(state)
-    elif is_unclaimed(state, winner):
+    elif goes_on_unclaimed(state, winner):
         prepare_lead(state)
 
 
@@ -289,7 +289,7 @@ def is_claimed_game(state: Row) -> bool:
 
 
 @kernel
-def is_unclaimed(state: Row, seat: int) -> bool:
+def goes_on_unclaimed(state: Row, seat: int) -> bool:
     """DR-3.3. After a trick won or a marriage declared, the side of a player may go out.
 
     Return whether play goes on, since nobody does or is asked.
@@ -316,7 +316,7 @@ def ask_claimant(state: Row, seat: int) -> None:
 
 @kernel
 def decline(state: Row, seat: int) -> None:
-    """DR-3.1. Ask the next of the side clockwise, or go on."""
+    """DR-3.8. Ask the next of the side clockwise, or go on."""
     if state.claimants:
         ask_claimant(state, next_seat_in(state.claimants, seat))
     elif state.led == NO_CARD:
@@ -327,7 +327,7 @@ def decline(state: Row, seat: int) -> None:
 
 @rare_kernel
 def claim(state: Row, seat: int) -> None:
-    """DR-3.5, DR-3.6, DR-8.8. Go out."""
+    """DR-3.5, DR-3.6, DR-8.8, DR-8.9. Go out."""
     side = side_of(state, seat)
     others = state.active & ~side
     if points_of(state, side) >= WIN:
@@ -417,7 +417,7 @@ def show_ace(state: Row, seat: int) -> None:
 
 @rare_kernel
 def turn_talon(state: Row) -> None:
-    """DR-5.7, DR-5.6. Turn the talon over as a block, up or down again."""
+    """DR-5.7, DR-5.8. Turn the talon over as a block, up or down again."""
     size = state.stock_size
     if state.is_face_up and size:
         state.known_bottom = card_at(state.stock, size - 1)

@@ -27,7 +27,6 @@ from cardenvs.games.dreeg_cards import NO_SUIT, NUM_CARDS, NUM_SUITS
 MAX_PLAYERS = 4
 
 #: Actions, in blocks of 24.
-PLAY = 0
 MARRY = NUM_CARDS
 CALL = 2 * NUM_CARDS
 TRUMP = 3 * NUM_CARDS
@@ -70,9 +69,9 @@ KAMERUN = int(SubGame.KAMERUN)
 
 
 #: DR-1.4. The phases of a match, and the strokes with which each begins.
-STAGE_GAMES = np.array([DEUTSCH, ACE_OF_HEARTS_GAME, RUFEN, KAMERUN] * 2, np.int64)
-STAGE_GAMES[4:] = STAGE_GAMES[3::-1]
-NUM_STAGES = len(STAGE_GAMES)
+PHASE_GAMES = np.array([DEUTSCH, ACE_OF_HEARTS_GAME, RUFEN, KAMERUN] * 2, np.int64)
+PHASE_GAMES[4:] = PHASE_GAMES[3::-1]
+NUM_PHASES = len(PHASE_GAMES)
 START_STROKES = 7
 #: DR-6.1. So many cards of a hand are seen before the call.
 PACKET = 3
@@ -110,7 +109,7 @@ class Row(CoreRow):
     ruleset: int = scalar()
     going_out: int = scalar()
     # the match
-    stage: int = scalar()  # the phase of the match, from 0
+    phase: int = scalar()  # the phase of the match, from 0
     dealer: int = seat_field()
     next_dealer: int = seat_field()  # of the next deal, once this one is over
     deals_played: int = scalar()
@@ -118,7 +117,7 @@ class Row(CoreRow):
     strokes: Ints = per_seat(MAX_PLAYERS)
     blobs: Ints = per_seat(MAX_PLAYERS)
     awards: Ints = per_seat(MAX_PLAYERS)  # of the last finished deal
-    first_stage: int = scalar()  # stage, strokes and blobs when the present deal began
+    first_phase: int = scalar()  # phase, strokes and blobs when the present deal began
     first_strokes: Ints = per_seat(MAX_PLAYERS)
     first_blobs: Ints = per_seat(MAX_PLAYERS)
     # the deal
@@ -158,12 +157,6 @@ class Row(CoreRow):
     undealt: int = scalar()  # cards of each hand that in Rufen lie on the talon until the call
     stock_size: int = scalar()
     stock: CardList = card_list(NUM_CARDS)  # the top card last
-
-
-@kernel
-def num_active(state: Row) -> int:
-    """How many play this deal."""
-    return popcount(state.active)
 
 
 @kernel

@@ -18,9 +18,9 @@ from cardenvs.games.dreeg_row import (
     ELECT,
     KAMERUN,
     MAX_PLAYERS,
-    NUM_STAGES,
+    NUM_PHASES,
     OVER,
-    STAGE_GAMES,
+    PHASE_GAMES,
     START_STROKES,
     Row,
     ask,
@@ -75,7 +75,7 @@ def award_against_closer(state: Row) -> None:
 
 @rare_kernel
 def award_last_trick(state: Row) -> None:
-    """DR-3.7, DR-8.8. All is played and nobody has claimed."""
+    """DR-3.7, DR-8.7, DR-8.8. All is played and nobody has claimed."""
     last = side_of(state, state.last_winner)
     others = state.active & ~last
     has_last = points_of(state, last) >= WIN
@@ -100,7 +100,7 @@ def rank_points(state: Row, seat: int) -> int:
 
 @rare_kernel
 def award_most_points(state: Row) -> None:
-    """DR-4.3. Deutsch: as many strokes as there are players with fewer points."""
+    """DR-4.3, DR-4.4. Deutsch: as many strokes as there are players with fewer points."""
     for seat in range(MAX_PLAYERS):
         state.awards[seat] = 0
         if has_seat(state.active, seat):
@@ -113,7 +113,7 @@ def award_most_points(state: Row) -> None:
 
 @rare_kernel
 def award_kamerun(state: Row) -> None:
-    """DR-7.6. Kamerun: the more points the more strokes; none for a player without a trick."""
+    """DR-7.5 to DR-7.8. Kamerun: the more points the more strokes; none without a trick."""
     num_players = popcount(state.active)
     winner = state.last_winner
     all_tricks = tricks_of(state, state.active)
@@ -133,7 +133,7 @@ def award_kamerun(state: Row) -> None:
 
 @rare_kernel
 def award_durchmarsch(state: Row, is_won: bool) -> None:
-    """DR-7.3. All others, or the one who has announced it, erase three."""
+    """DR-7.4. All others, or the one who has announced it, erase three."""
     announcer = seat_mask(state.durchmarsch)
     award(state, state.active & ~announcer if is_won else announcer, 3)
 
@@ -155,11 +155,11 @@ def finish_deal(state: Row) -> None:
         return
     for seat in range(MAX_PLAYERS):
         state.blobs[seat] += 1 if has_seat(losers, seat) else 0
-    if state.scope == 1 or state.stage == NUM_STAGES - 1:
+    if state.scope == 1 or state.phase == NUM_PHASES - 1:
         state.is_scope_over = 1
         ask(state, OVER, NO_SEAT)
     else:
-        begin_stage(state, losers)
+        begin_phase(state, losers)
 
 
 @kernel
@@ -175,7 +175,7 @@ def next_to_deal(state: Row) -> int:
 
 @kernel
 def erase(state: Row) -> int:
-    """DR-1.5. Erase what was won; return who has lost the phase, or nobody."""
+    """DR-1.5, DR-1.6. Erase what was won; return who has lost the phase, or nobody."""
     left = 0
     for seat in range(MAX_PLAYERS):
         state.strokes[seat] = max(0, state.strokes[seat] - state.awards[seat])
@@ -198,10 +198,10 @@ def erase_kamerun(state: Row) -> int:
 
 
 @rare_kernel
-def begin_stage(state: Row, losers: int) -> None:
-    """DR-1.11. Seven strokes each; the loser chooses who deals first, or his neighbour does."""
-    state.stage += 1
-    state.game = STAGE_GAMES[state.stage]
+def begin_phase(state: Row, losers: int) -> None:
+    """DR-1.5, DR-1.10. Seven strokes each; the loser elects the dealer, or his neighbour is it."""
+    state.phase += 1
+    state.game = PHASE_GAMES[state.phase]
     for seat in range(MAX_PLAYERS):
         state.strokes[seat] = START_STROKES if seat < state.num_players else 0
     loser = lowest_bit(losers)

@@ -1,23 +1,17 @@
-"""What a seat sees of Dreeg, and the game as text. Rules: docs/games/dreeg.md."""
+"""What a seat sees of Dreeg, and the worlds that it holds possible. Rules: docs/games/dreeg.md.
+
+Deals and tables as data and as text stand in `dreeg_words`.
+"""
 
 from __future__ import annotations
-
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from cardenvs.core.cards import (
     NO_CARD,
     card_at,
     card_mask,
-    each_card,
     has_card,
-    set_of,
     shuffle_set,
 )
-from cardenvs.core.deals import DealReader
-from cardenvs.core.errors import DealError
 from cardenvs.core.kernel import (
     bit_reader,
     bit_writer,
@@ -34,68 +28,52 @@ from cardenvs.core.rows import CardMask, Observation
 from cardenvs.core.seats import (
     NO_SEAT,
     has_seat,
-    next_seat_in,
     relative_seat,
     relative_seats,
     seat_mask,
 )
 from cardenvs.core.worlds import hand_dealer
 from cardenvs.games.dreeg_cards import (
-    ACE_OF_HEARTS,
     ALL_CARDS,
     DECK,
-    NO_SUIT,
     NUM_CARDS,
-    NUM_RANKS,
     NUM_SUITS,
     beats,
     suit_cards,
 )
 from cardenvs.games.dreeg_play import prepare_lead
 from cardenvs.games.dreeg_row import (
-    ACE_OF_HEARTS_GAME,
-    ACTIONS,
     BEFORE_DRAW,
-    CALL,
-    CLOSE,
     CONTINUE,
-    DEALER,
     DEUTSCH,
-    DURCHMARSCH,
-    ELECT,
-    EXCHANGE_NINE,
-    FOLLOW,
-    KAMERUN,
-    MARRY,
     MAX_PLAYERS,
-    NUM_STAGES,
-    OUT,
-    PACKET,
+    NUM_PHASES,
     RUFEN,
-    STAGE_GAMES,
-    START_STROKES,
-    SURRENDER,
-    TRUMP,
-    Node,
     Row,
 )
+from cardenvs.games.dreeg_words import PLACELESS_FACTS as PLACELESS_FACTS
+from cardenvs.games.dreeg_words import SEEN_NODES, SUBGAMES
+from cardenvs.games.dreeg_words import action_features as action_features
+from cardenvs.games.dreeg_words import action_text as action_text
+from cardenvs.games.dreeg_words import deal_text as deal_text
+from cardenvs.games.dreeg_words import hands as hands
+from cardenvs.games.dreeg_words import public_facts as public_facts
+from cardenvs.games.dreeg_words import read_deal as read_deal
+from cardenvs.games.dreeg_words import render_text as render_text
+from cardenvs.games.dreeg_words import rule_text as rule_text
+from cardenvs.games.dreeg_words import shown_unasked as shown_unasked
+from cardenvs.games.dreeg_words import stock as stock
 
 _CARDS = DECK.texts(ALL_CARDS)
-SUBGAMES = ("deutsch", "ace_of_hearts", "rufen", "kamerun")
-#: What a seat sees of the node. Where it would betray the nine of trumps that a player is asked
-#: before the draw (DR-9.5), others see `before_draw` until they see the draw, asked or not.
-SEEN_NODES = ("elect", "call", "trump", "before_draw", "lead", "follow", "claim", "over")
-MAX_DEALS = 16383
-
-#: Public facts that name cards without saying where they are.
-PLACELESS_FACTS = ("called", "lacks")
+#: DR-1.6, DR-1.7. Six phases of 27 deals and two of ten at most.
+MAX_DEALS = 182
 
 #: Observations have room for four players, whatever their number, and for all sub-games.
 SEATS_SHOWN = MAX_PLAYERS
 
 OBSERVATION = (
     flags("hand", _CARDS, "own hand"),
-    number("stage", NUM_STAGES, "phase of the match, from 0"),
+    number("phase", NUM_PHASES, "phase of the match, from 0"),
     one_hot("subgame", SUBGAMES, "sub-game"),
     one_hot("node", SEEN_NODES, "what is asked"),
     one_hot("trump", DECK.suits, "trump suit"),
@@ -144,7 +122,7 @@ def _at(name: str) -> int:
 
 
 HAND = _at("hand")
-STAGE = _at("stage")
+PHASE = _at("phase")
 SUBGAME = _at("subgame")
 NODE = _at("node")
 TRUMP_SUIT = _at("trump")
@@ -223,7 +201,7 @@ def write_observation(state: Row, seat: int, out: Observation) -> None:
     """DR-9. Write what a seat sees, int8 [O]."""
     indicator = one(state.unseen) if is_draw_unseen(state, seat) else 0
     write_deck(out, HAND, state.hands[seat] & ~indicator)
-    write_entry(out, STAGE, state.stage)
+    write_entry(out, PHASE, state.phase)
     write_suits(out, SUBGAME, 1 << state.game)
     write_nodes(out, NODE, 1 << seen_node(state, seat))
     write_suits(out, TRUMP_SUIT, one(state.trump))
@@ -233,7 +211,7 @@ def write_observation(state: Row, seat: int, out: Observation) -> None:
     write_suits(out, LAST_LED, one(state.last_led))
     write_deck(out, PLAYED, state.played)
     write_deck(out, LEFT_OUT, state.out)
-    write_number(out, DEALS_PLAYED, min(state.deals_played, MAX_DEALS))
+    write_number(out, DEALS_PLAYED, state.deals_played)
     write_entry(out, UNDEALT, state.undealt)
     write_talon(state, seat, out)
     write_entry(out, IS_PARTNER_PUBLIC, state.is_partner_public)
@@ -347,8 +325,8 @@ def write_event(state: Row, action: int, seat: int, out: Observation) -> bool:
 @kernel
 def read_deal_facts(observation: Observation, state: Row) -> None:
     """Read the facts of the match and the deal."""
-    state.stage = card_at(observation, STAGE)
-    state.first_stage = state.stage
+    state.phase = card_at(observation, PHASE)
+    state.first_phase = state.phase
     state.game = the_one(read_suits(observation, SUBGAME))
     state.node = the_one(read_nodes(observation, NODE))
     state.trump = the_one(read_suits(observation, TRUMP_SUIT))
@@ -403,18 +381,15 @@ def read_players(observation: Observation, state: Row) -> None:
     if state.led != NO_CARD:
         state.best = state.led
         state.best_seat = state.leader
-        for _ in range(popcount(state.active)):
-            seat = next_seat_in(state.active, state.best_seat)
-            for _ in range(popcount(state.active)):
-                card = state.trick[seat]
-                if card != NO_CARD and beats(card, state.best, state.trump):
-                    state.best = card
-                    state.best_seat = seat
-                seat = next_seat_in(state.active, seat)
+        for seat in range(MAX_PLAYERS):
+            card = state.trick[seat]
+            if card != NO_CARD and beats(card, state.best, state.trump):
+                state.best = card
+                state.best_seat = seat
 
 
 @kernel
-def barred_by_play(state: Row, seat: int) -> int:
+def barred_cards(state: Row, seat: int) -> int:
     """DR-9.7. The cards that a hand, apart from its known cards, is proved not to hold."""
     barred: CardMask = state.barred[seat]
     return barred
@@ -426,7 +401,7 @@ def free_places(observation: Observation, state: Row, at: int, seat: int) -> int
     return card_at(observation, HAND_SIZE + seat) - popcount(state.hands[seat])
 
 
-deal_proved_hands = hand_dealer(barred_by_play, free_places)
+deal_proved_hands = hand_dealer(barred_cards, free_places)
 
 
 @kernel
@@ -434,9 +409,9 @@ def place_unknown_cards(observation: Observation, rng: Stream, state: Row) -> No
     """Deal the cards that the observer has not seen to the other hands and the talon."""
     top = read_deck(observation, TALON_TOP)
     bottom = one(state.known_bottom)
-    unknown = ALL_CARDS & ~(state.played | state.out | top | bottom)
-    for seat in range(state.num_players):
-        unknown &= ~state.hands[seat]
+    unknown = ALL_CARDS & ~(state.played | state.out | top | bottom | state.hands[0])
+    for seat in range(1, state.num_players):
+        unknown &= ~state.known[seat]
     fixed = popcount(top | bottom)
     left = deal_proved_hands(observation, rng, state, 0, unknown, state.stock_size > fixed)
     count = shuffle_set(state.stock, left, rng)
@@ -484,306 +459,3 @@ def sample_world(observation: Observation, rng: Stream, state: Row) -> None:
     if is_draw_secret(state) and state.leader != 0:
         prepare_lead(state)
     begin_randomness(state, rng)
-
-
-# ----------------------------------------------------------------------------------------------
-# Deals as data
-
-
-def read_deal(deal: Any, row: Row) -> None:
-    """DR-10. Write a position to start from into a row whose options are set.
-
-    Raises:
-        DealError: saying what is wrong with it.
-    """
-    num_players = int(row.num_players)
-    reader = DealReader(deal, DECK, num_players)
-    reader.check_keys(
-        "subgame", "phase", "dealer", "leader", "hands", "talon", "trump", "strokes", "blobs"
-    )
-    hands, talon = reader.hand_lists(), reader.card_list("talon")
-    active = [seat for seat, hand in enumerate(hands) if hand]
-    _read_stage(reader, row)
-    _check_hands(row, hands, talon, active)
-    row.dealer = reader.seat("dealer", 0)
-    order = [(int(row.dealer) + place) % num_players for place in range(1, num_players + 1)]
-    order = [seat for seat in order if hands[seat]]
-    row.leader = reader.seat("leader", order[0])
-    if int(row.leader) not in active:
-        raise DealError(f"the leader, seat {row.leader}, holds no card")
-    strokes = [START_STROKES if hand else 0 for hand in hands]
-    if "strokes" in deal:
-        strokes = reader.numbers("strokes", num_players, range(START_STROKES + 1))
-    for seat, hand in enumerate(hands):
-        if (strokes[seat] > 0) != bool(hand):
-            raise DealError(f"seat {seat} has {strokes[seat]} strokes and {len(hand)} cards")
-    row.strokes[:num_players] = strokes
-    row.blobs[:num_players] = reader.numbers("blobs", num_players, range(NUM_STAGES))
-    row.first_stage = row.stage
-    row.first_strokes[:num_players] = row.strokes[:num_players]
-    row.first_blobs[:num_players] = row.blobs[:num_players]
-    is_rufen = row.game == RUFEN
-    row.undealt = max(0, len(hands[active[0]]) - PACKET) if is_rufen else 0
-    stock = [card for seat in order for card in hands[seat][PACKET:]] if is_rufen else []
-    stock += talon
-    for seat, hand in enumerate(hands):
-        row.hands[seat] = set_of(hand[:PACKET] if is_rufen else hand)
-    row.stock_size = len(stock)
-    row.stock[: len(stock)] = stock[::-1]
-    _read_trump(reader, row, hands[order[-1]], talon, len(active))
-
-
-def _read_stage(reader: DealReader, row: Row) -> None:
-    phase = reader.number("phase", range(1, NUM_STAGES + 1))
-    game = reader.choice("subgame", SUBGAMES)
-    if phase is not None and row.scope != 0:
-        raise DealError("'phase' belongs to a match: it needs scope='match'")
-    if row.scope == 0:
-        if phase is None:
-            phase = 1 if game is None else STAGE_GAMES.tolist().index(game) + 1
-        fitting = int(STAGE_GAMES[phase - 1])
-        if game not in (None, fitting):
-            raise DealError(f"phase {phase} is {SUBGAMES[fitting]}, not {SUBGAMES[game]}")
-        row.stage, row.game = phase - 1, fitting
-    else:
-        row.game = int(row.subgame) if game is None else game
-        row.stage = row.game  # the first phase of that sub-game
-
-
-def _check_hands(row: Row, hands: list[list[int]], talon: list[int], active: list[int]) -> None:
-    sizes = {len(hands[seat]) for seat in active}
-    name = SUBGAMES[int(row.game)]
-    if len(active) < 2 or len(sizes) != 1:
-        raise DealError("two or more hands must hold cards, all equally many")
-    if row.game == KAMERUN and int(row.num_players) == 2:
-        raise DealError("kamerun is for three or four players")
-    if row.game == KAMERUN and len(active) < int(row.num_players):
-        raise DealError("in kamerun all players hold cards")
-    if talon and len(active) > 2:
-        raise DealError("a talon is for two players")
-    if len(talon) % 2:
-        raise DealError(f"the talon has {len(talon)} cards, which is no even number")
-    is_ace_held = any(ACE_OF_HEARTS in hand for hand in hands)
-    if row.game == ACE_OF_HEARTS_GAME and len(active) > 2 and not is_ace_held:
-        raise DealError(f"in {name} one of more than two players must hold AH")
-
-
-def _read_trump(
-    reader: DealReader, row: Row, last_hand: list[int], talon: list[int], num_active: int
-) -> None:
-    row.turned = NO_CARD
-    if row.game == DEUTSCH:
-        if num_active > 2:
-            row.turned = last_hand[-1]
-        elif talon:
-            row.turned = talon[-1]
-    if row.game == DEUTSCH and row.turned == NO_CARD:
-        trump = reader.suit("trump", None)
-        if trump is None:
-            raise DealError("two players of deutsch with no talon need 'trump'")
-        row.trump = trump
-    elif reader.suit("trump", None) is not None:
-        raise DealError("'trump' is for two players of deutsch with no talon")
-    else:
-        row.trump = DECK.suit(row.turned) if row.turned != NO_CARD else NO_SUIT
-
-
-def deal_text(row: Row) -> dict[str, Any]:
-    """Return the start of a deal as data that `read_deal` takes."""
-    num_players = row.num_players
-    hands = [DECK.texts(hand) for hand in row.hands[:num_players]]
-    talon = stock(row)
-    order = [(row.dealer + place) % num_players for place in range(1, num_players + 1)]
-    order = [seat for seat in order if hands[seat]]
-    for seat in order:
-        hands[seat] += talon[: row.undealt]
-        talon = talon[row.undealt :]
-    if row.turned != NO_CARD and len(order) > 2:
-        turned = DECK.text(row.turned)
-        hands[order[-1]].sort(key=lambda card: card == turned)
-    deal: dict[str, Any] = {
-        "subgame": SUBGAMES[row.game],
-        "dealer": row.dealer,
-        "leader": row.leader,
-        "hands": [" ".join(hand) for hand in hands],
-        "talon": " ".join(talon),
-        "strokes": list(row.first_strokes[:num_players]),
-        "blobs": list(row.first_blobs[:num_players]),
-    }
-    if row.scope == 0:
-        deal["phase"] = row.first_stage + 1
-    if row.game == DEUTSCH and row.turned == NO_CARD:
-        deal["trump"] = DECK.suits[row.trump]
-    return deal
-
-
-# ----------------------------------------------------------------------------------------------
-# Words
-
-
-_WORDS = {
-    SURRENDER: "surrender",
-    EXCHANGE_NINE: "nine",
-    CLOSE: "close",
-    DURCHMARSCH: "durchmarsch",
-    OUT: "out",
-    CONTINUE: "continue",
-}
-
-
-def action_text(row: Row, action: int) -> str:
-    """Return the words for an action id in the present node."""
-    if action in _WORDS:
-        return _WORDS[action]
-    if action < MARRY:
-        return f"{'play' if row.node == FOLLOW else 'lead'} {DECK.text(action)}"
-    if action < CALL:
-        return f"marry {DECK.text(action - MARRY)}"
-    if action < TRUMP:
-        return f"call {DECK.text(action - CALL)}"
-    if action < SURRENDER:
-        return f"trump {DECK.suits[action - TRUMP]}"
-    return f"dealer {(row.current_player + action - DEALER) % row.num_players}"
-
-
-def rule_text(row: Row) -> str:
-    """Return the rule that says what is legal in the present node."""
-    return {
-        Node.ELECT: "rule DR-1.10 (the loser of a phase elects who deals first)",
-        Node.CALL_CARD: "rule DR-6.2 (forehand calls a card of a suit of the first three)",
-        Node.NAME_TRUMP: "rules DR-5.1, DR-5.6 and DR-6.7 (trumps are named)",
-        Node.BEFORE_DRAW: "rules DR-8.3 to DR-8.5 (before the draw: nine, close or continue)",
-        Node.LEAD: "rules DR-2.1, DR-6.4, DR-7.2 and DR-8.4 (the lead, and what goes with it)",
-        Node.FOLLOW: "rules DR-2.2, DR-2.4 and DR-6.5 (follow suit, head the trick, trump)",
-        Node.CLAIM: "rule DR-3.1 (go out with 66 points, or go on)",
-    }[Node(row.node)]
-
-
-def hands(row: Row) -> list[set[str]]:
-    """Return the cards in each seat's hand."""
-    return [set(DECK.texts(hand)) for hand in row.hands[: row.num_players]]
-
-
-def stock(row: Row) -> list[str]:
-    """Return the talon, top card first; in Rufen before the call with the undealt cards on it."""
-    return [DECK.text(card) for card in row.stock[: row.stock_size][::-1]]
-
-
-def _text(card: int) -> str | None:
-    return DECK.text(card) if card != NO_CARD else None
-
-
-def _seats(seats: int) -> list[int]:
-    return list(each_card(seats))
-
-
-def _trick(row: Row) -> list[tuple[str, int]]:
-    """Return the cards of the trick in the order in which they were played."""
-    order = [(row.leader + place) % row.num_players for place in range(row.num_players)]
-    return [(DECK.text(row.trick[seat]), seat) for seat in order if row.trick[seat] != NO_CARD]
-
-
-def public_facts(row: Row) -> dict[str, Any]:
-    """DR-9.1. Return what all know of the present deal, with absolute seats."""
-    players = range(row.num_players)
-    is_unseen = row.unseen != NO_CARD
-    unseen = 1 << row.unseen if is_unseen else 0
-    size = row.stock_size + 2 * is_unseen
-    is_open = row.is_face_up and row.stock_size
-    is_hidden = row.game == RUFEN and row.team and not row.is_partner_public
-    return {
-        "phase": row.stage + 1,
-        "subgame": SUBGAMES[row.game],
-        "node": SEEN_NODES[BEFORE_DRAW if is_unseen else row.node],
-        "strokes": list(row.strokes[: row.num_players]),
-        "blobs": list(row.blobs[: row.num_players]),
-        "dealer": row.dealer if row.node != ELECT else None,
-        "deals_played": row.deals_played,
-        "last_result": list(row.awards[: row.num_players]),
-        "active": _seats(row.active),
-        "hand_sizes": [
-            row.hands[seat].bit_count() - (is_unseen and bool(row.active >> seat & 1))
-            for seat in players
-        ],
-        "out": set(DECK.texts(row.out)),
-        "played": set(DECK.texts(row.played)),
-        "trump": DECK.suits[row.trump] if row.trump != NO_SUIT else None,
-        "turned": _text(row.turned),
-        "called": _text(row.called),
-        "leader": row.leader,
-        "trick": _trick(row),
-        "last_suit": DECK.suits[row.last_led] if row.last_led != NO_SUIT else None,
-        "tricks": list(row.tricks[: row.num_players]),
-        "points": list(row.points[: row.num_players]),
-        "declared": list(row.declared[: row.num_players]),
-        "team": None if is_hidden else _seats(row.team),
-        "durchmarsch": row.durchmarsch if row.durchmarsch != NO_SEAT else None,
-        "claimants": _seats(row.claimants),
-        "talon_size": size,
-        "talon_face_up": bool(row.is_face_up),
-        "talon_top": DECK.text(row.stock[row.stock_size - 1]) if is_open else None,
-        "talon_bottom": _text(row.unseen if is_unseen else row.known_bottom),
-        "closer": row.closer if row.closer != NO_SEAT else None,
-        "closed_points": list(row.closed_points[: row.num_players]),
-        "closed_tricks": list(row.closed_tricks[: row.num_players]),
-        "known": [set(DECK.texts(row.known[seat] & ~unseen)) for seat in players],
-        "lacks": [set(DECK.texts(row.barred[seat])) for seat in players],
-    }
-
-
-def shown_unasked(row: Row) -> list[bool]:
-    """DR-5.1, DR-5.6. Return which seats have had to show the ace of hearts."""
-    return [bool(known >> ACE_OF_HEARTS & 1) for known in row.known]
-
-
-def render_text(row: Row, observer: int) -> str:
-    """Return the table as text: as a seat sees it, or with open cards for NO_SEAT."""
-    facts = public_facts(row)
-    lines = [
-        f"Dreeg, phase {facts['phase']}, {facts['subgame']}, deal {facts['deals_played'] + 1}, "
-        f"{facts['node']}",
-        f"trumps {facts['trump'] or 'none'}, talon {facts['talon_size']}, "
-        f"turned {facts['turned'] or 'none'}, called {facts['called'] or 'none'}",
-    ]
-    is_unseen = row.unseen != NO_CARD and observer not in (NO_SEAT, row.leader)
-    for seat in range(row.num_players):
-        hand = row.hands[seat]
-        if is_unseen and row.active >> seat & 1:
-            hand &= ~(1 << row.unseen)
-        is_open = observer in (NO_SEAT, seat)
-        lines.append(_player_line(row, facts, seat, DECK.texts(hand), is_open))
-    if facts["trick"]:
-        cards = ", ".join(f"{card} (player {seat})" for card, seat in facts["trick"])
-        lines.append(f"trick: {cards}")
-    return "\n".join(lines)
-
-
-def _player_line(
-    row: Row, facts: dict[str, Any], seat: int, cards: list[str], is_open: bool
-) -> str:
-    roles = [role for role in ("leader", "dealer", "closer", "durchmarsch") if facts[role] == seat]
-    known = facts["known"][seat]
-    shown = [card if is_open or card in known else "??" for card in cards]
-    if not is_open:
-        shown = sorted(shown, key=lambda card: card == "??")[: facts["hand_sizes"][seat]]
-    points = facts["points"][seat] + facts["declared"][seat]
-    return (
-        f"player {seat} [{', '.join(roles)}] strokes {facts['strokes'][seat]}, blobs "
-        f"{facts['blobs'][seat]}, tricks {facts['tricks'][seat]}, points {points}: "
-        f"{' '.join(shown)}"
-    )
-
-
-def action_features() -> npt.NDArray[np.float32]:
-    """Return a row for each action, float32 [86, 21]: what it does (11), rank (6), suit (4)."""
-    verbs = len(ACTIONS.ranges)
-    features = np.zeros((ACTIONS.size, verbs + NUM_RANKS + NUM_SUITS), np.float32)
-    for verb, part in enumerate(ACTIONS.ranges):
-        for index, action in enumerate(range(ACTIONS.size)[ACTIONS.slices[part.name]]):
-            features[action, verb] = 1.0
-            if part.size == NUM_CARDS:
-                features[action, verbs + DECK.rank(index)] = 1.0
-                features[action, verbs + NUM_RANKS + DECK.suit(index)] = 1.0
-            elif part.name == "trump":
-                features[action, verbs + NUM_RANKS + index] = 1.0
-    return features

@@ -12,6 +12,7 @@ import pytest
 
 import agents
 import cardenvs
+from agents import dreeg
 from agents.learned import NetworkAgent
 from agents.priority import PriorityAgent
 from cardenvs.core.game import Game
@@ -370,6 +371,23 @@ def test_in_dreeg_h6_goes_out_with_66_and_not_before() -> None:
     assert dreeg_choose("rules", "ace_of_hearts", hands, *played, going_out="manual") == "continue"
     played += ["continue", "lead AH", "play TB"]
     assert dreeg_choose("rules", "ace_of_hearts", hands, *played, going_out="manual") == "out"
+
+
+@pytest.mark.parametrize(
+    ("called", "sides"), [("UE", [0b001, 0b011, 0b101]), ("TE", [0b101, 0b001, 0b011])]
+)
+def test_in_dreeg_a_side_is_known_as_soon_as_the_called_card_has_fallen(
+    called: str, sides: list[int]
+) -> None:
+    """Seat 0 calls its own card and is alone, or that of seat 2."""
+    game = cardenvs.load_game("dreeg", scope="deal", subgame="rufen", num_players=3)
+    deal = {"hands": ["UE 9E 9B 9H", "OE AH AB KH", "TE TB TH TG"], "dealer": 2}
+    state = game.new_initial_state(seed=0, deal=deal)
+    state.apply_action(state.string_to_action(f"call {called}"))
+    assert dreeg.own_side(state.observation(1)) == 0b001
+    while not state.public()["tricks"].count(1):
+        state.apply_action(state.legal_actions()[0])
+    assert [dreeg.own_side(state.observation(seat)) for seat in range(3)] == sides
 
 
 def test_in_dreeg_h7_shows_a_marriage() -> None:

@@ -31,7 +31,7 @@ TRANSCRIPTS = Path(__file__).parents[1] / "data" / "transcripts"
 
 #: Fields of a row that say where hidden cards lie, what random numbers come, or how the deal began.
 HIDDEN_FIELDS = {"hands", "live", "team", "stock", "seed", "episode", "rng"}
-HIDDEN_FIELDS |= {"first_stage", "first_strokes", "first_blobs"}
+HIDDEN_FIELDS |= {"first_phase", "first_strokes", "first_blobs"}
 
 
 @pytest.fixture(params=cardenvs.game_ids())

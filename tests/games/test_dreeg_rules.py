@@ -1160,7 +1160,7 @@ def test_dr_3_4_cards_to_be_drawn_are_tricks_to_come(cards, is_asked):
     """DR-3.4: with empty hands and four cards in the talon two tricks are left, else one."""
     state = tricks(table("deutsch", "AE", "9E", talon=cards, **MANUAL), "AE 9E")
     assert (legal(state) == {"out", "continue"}) == is_asked
-    assert node(state) == ("claim" if is_asked else "lead")
+    assert node(state) == ("claim" if is_asked else "before_draw")
 
 
 def test_dr_3_5_each_member_of_the_winning_side_erases():
@@ -1864,7 +1864,8 @@ def test_dr_8_4_after_the_nine_both_draw_if_it_is_too_late_to_close():
     """DR-8.4: with two cards in the talon nothing else is asked."""
     state = tricks(table("deutsch", "AE 9B", "9E 9G", talon="TE KB"), "AE 9E")
     play(state, "nine")
-    assert (node(state), legal(state), state.stock()) == ("lead", {"lead KB", "lead TE"}, [])
+    assert (legal(state), state.stock()) == ({"lead KB", "lead TE"}, [])
+    assert node(state) == "before_draw"  # the others have not seen the draw
 
 
 def test_dr_8_4_closing_stands_beside_the_leads():
@@ -2414,7 +2415,14 @@ def test_dr_10_3_ace_of_hearts_for_two_without_the_ace():
 
 def test_dr_10_3_blobs_of_a_match_count_from_the_start():
     """DR-10.3, DR-1.16: the returns are those of the whole match."""
-    assert list(deal(HANDS, blobs=[2, 1, 1, 0]).returns()) == [-1.0, 0.0, 0.0, 1.0]
+    state = deal(HANDS, phase=8, blobs=[2, 1, 1, 0])
+    assert list(state.returns()) == [-1.0, 0.0, 0.0, 1.0]
+
+
+def test_dr_10_2_nobody_has_more_blobs_than_phases_are_over():
+    """DR-10.2."""
+    with pytest.raises(DealError, match="blobs is a list of 4 whole numbers from 0 to 0"):
+        deal(HANDS, blobs=[1, 0, 0, 0])
 
 
 def test_dr_10_3_blobs_given_to_a_single_phase_do_not_count():

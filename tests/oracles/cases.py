@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cardenvs.core.cards import FRENCH_DECK, Deck
@@ -30,6 +30,7 @@ class GameCase:
         ends_soon: whether a game of stubborn players is short all the same, given the options.
         is_possible: where the rules page keeps less than all that events tell: whether the hands of
             all seats are possible for a seat, given (options, public facts, seat, hands).
+        table_of_two: options that a table of two players needs.
     """
 
     oracle: Callable[..., Any]
@@ -39,6 +40,7 @@ class GameCase:
     avoided: tuple[str, ...] = ()
     ends_soon: Callable[[dict[str, Any]], bool] = lambda options: False
     is_possible: Callable[..., bool] | None = None
+    table_of_two: dict[str, Any] = field(default_factory=dict)
 
 
 def bred_ryg_options(rng: random.Random) -> dict[str, Any]:
@@ -211,6 +213,12 @@ def dreeg_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]:
             deal["trump"] = rng.choice("EBHG")
     if rng.random() < 0.5:
         deal["leader"] = rng.choice(active)
+    if rng.random() < 0.5:
+        deal["strokes"] = [rng.randint(1, 7) if seat in active else 0 for seat in range(players)]
+    if options["scope"] == "match" and rng.random() < 0.5:
+        first = ["deutsch", "ace_of_hearts", "rufen", "kamerun"].index(game) + 1
+        deal["phase"] = rng.choice([first, 9 - first])
+        deal["blobs"] = [rng.randrange(deal["phase"]) for _ in range(players)]
     return deal | {"hands": [" ".join(hand) for hand in hands]}
 
 
@@ -238,6 +246,7 @@ CASES = {
         random_deal=dreeg_deal,
         avoided=("close", "out", "surrender", "durchmarsch"),
         ends_soon=lambda options: True,
+        table_of_two={"scope": "deal"},
     ),
     "brede_mette-v0": GameCase(
         oracle=BredeMetteOracle,

@@ -93,7 +93,7 @@ def deal_of_match(
     rows["seed"], rows["episode"] = state.stream
     rows["deal_number"], rows["dealer"] = number, dealer
     if facts and "active" in facts:
-        rows["first_stage"] = facts["phase"] - 1
+        rows["first_phase"] = facts["phase"] - 1
         rows["first_strokes"][0, facts["active"]] = 1
     state.game.kernels.deal(rows, 0)
     deal: dict[str, Any] = state.game.view.deal_text(snapshot(rows, 0))

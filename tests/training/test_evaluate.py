@@ -146,6 +146,24 @@ def test_a_team_is_measured_by_its_points_a_deal() -> None:
     assert report.markdown().startswith("| Team of")
 
 
+def test_where_nobody_is_the_loser_one_is_measured_by_its_score() -> None:
+    game = cardenvs.load_game("dreeg", scope="deal", subgame="kamerun")
+    players = {name: agents.make(game, name, 1) for name in ("rules", "random")}
+    report = evaluate(game, players, num_deals=200, progress=False)
+    strong, weak = report.rows
+    assert report.measure == "score"
+    assert strong.fair == weak.fair == 0.0
+    assert strong.low > 0.0 > weak.high
+    assert (strong.num_others, strong.games) == (3, 800)
+    assert report.markdown().startswith("| One ")
+    assert "3 x random" in report.markdown()
+
+
+def test_nobody_is_measured_alone() -> None:
+    with pytest.raises(ValueError, match=r"\['rules'\] are too few"):
+        evaluate("bred_ryg", {"rules": rules()}, progress=False)
+
+
 def test_the_same_call_gives_the_same_numbers() -> None:
     first, again = (measured("bred_ryg", "random", "rules", deals=2) for _ in range(2))
     assert first.json() == again.json()
