@@ -380,7 +380,8 @@ def test_in_dreeg_a_side_is_known_as_soon_as_the_called_card_has_fallen(
     called: str, sides: list[int]
 ) -> None:
     """Seat 0 calls its own card and is alone, or that of seat 2."""
-    game = cardenvs.load_game("dreeg", scope="deal", subgame="rufen", num_players=3)
+    options = {"scope": "deal", "subgame": "rufen", "num_players": 3, "skip_forced": False}
+    game = cardenvs.load_game("dreeg", **options)
     deal = {"hands": ["UE 9E 9B 9H", "OE AH AB KH", "TE TB TH TG"], "dealer": 2}
     state = game.new_initial_state(seed=0, deal=deal)
     state.apply_action(state.string_to_action(f"call {called}"))
