@@ -24,6 +24,7 @@ from cardenvs.core.game import Game
 from cardenvs.core.rows import rotate
 from cardenvs.core.state import State, copy_rows
 from cardenvs.testing import WatchedTable, check_game, check_no_leak
+from tests.conftest import COMPILED
 from tests.oracles.cases import CASES
 from tests.oracles.compare import LaterDeals, compare_random_episode, deal_of_match
 
@@ -59,7 +60,10 @@ def random_state(game: Game, rng: random.Random, most: int = 150) -> State:
 
 
 def test_contract(game_id: str, num_games: int) -> None:
-    check_game(game_id, max(2, num_games // 20))
+    options = CASES[game_id].short_episode
+    check_game(cardenvs.load_game(game_id, **options), max(2, num_games // 20))
+    if options and COMPILED:
+        check_game(game_id, 2)
     rng = random.Random(1)
     for number in range(max(2, num_games // 40)):
         check_game(random_game(game_id, rng), 1, seed=number)

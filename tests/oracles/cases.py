@@ -31,6 +31,7 @@ class GameCase:
         is_possible: where the rules page keeps less than all that events tell: whether the hands of
             all seats are possible for a seat, given (options, public facts, seat, hands).
         table_of_two: options that a table of two players needs.
+        short_episode: options for an episode of tens of decisions, where the default is longer.
     """
 
     oracle: Callable[..., Any]
@@ -41,6 +42,7 @@ class GameCase:
     ends_soon: Callable[[dict[str, Any]], bool] = lambda options: False
     is_possible: Callable[..., bool] | None = None
     table_of_two: dict[str, Any] = field(default_factory=dict)
+    short_episode: dict[str, Any] = field(default_factory=dict)
 
 
 def bred_ryg_options(rng: random.Random) -> dict[str, Any]:
@@ -247,6 +249,7 @@ CASES = {
         avoided=("close", "out", "surrender", "durchmarsch"),
         ends_soon=lambda options: True,
         table_of_two={"scope": "deal"},
+        short_episode={"scope": "deal"},
     ),
     "brede_mette-v0": GameCase(
         oracle=BredeMetteOracle,
