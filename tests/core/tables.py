@@ -16,13 +16,6 @@ from cardenvs.core.state import State
 from tests.oracles.cases import CASES
 
 GAME_IDS = cardenvs.game_ids()
-MATCH = {"num_games": 3}
-
-
-def first_option(game_id: str, wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return those of some options that a game has."""
-    known = {option.name for option in Game.all_options(cardenvs.load_game(game_id).rules)}
-    return {name: value for name, value in wanted.items() if name in known}
 
 
 def advance(state: State, decisions: int, seed: int = 0) -> State:

@@ -13,16 +13,15 @@ from cardenvs.core.rng import table_seed
 from cardenvs.core.state import State
 from tests.core.tables import (
     GAME_IDS,
-    MATCH,
     chosen_actions,
     content,
     deal_without_decision,
-    first_option,
     illegal_action,
     play_out,
     positions,
     sight,
 )
+from tests.oracles.cases import CASES
 
 TABLES = 5
 
@@ -33,7 +32,8 @@ def game_id(request):
 
 
 def batch_of(game_id, seed=7, num_envs=TABLES, **more):
-    batch = cardenvs.make_batch(game_id, num_envs=num_envs, seed=seed, **more)
+    options = CASES[game_id].short_episode | more
+    batch = cardenvs.make_batch(game_id, num_envs=num_envs, seed=seed, **options)
     batch.reset()
     return batch
 
@@ -198,7 +198,7 @@ def test_deals_do_not_depend_on_play(game_id):
 
 
 def test_rewards_add_up_to_the_episode_return(game_id):
-    batch = batch_of(game_id, **first_option(game_id, MATCH))
+    batch = batch_of(game_id, **CASES[game_id].short_match)
     total, rng = np.zeros_like(batch.reward), random.Random(1)
     for _ in range(600):
         batch.step(chosen_actions(batch, rng))

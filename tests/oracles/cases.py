@@ -32,6 +32,7 @@ class GameCase:
             all seats are possible for a seat, given (options, public facts, seat, hands).
         table_of_two: options that a table of two players needs.
         short_episode: options for an episode of tens of decisions, where the default is longer.
+        short_match: options for an episode of several deals.
     """
 
     oracle: Callable[..., Any]
@@ -43,6 +44,7 @@ class GameCase:
     is_possible: Callable[..., bool] | None = None
     table_of_two: dict[str, Any] = field(default_factory=dict)
     short_episode: dict[str, Any] = field(default_factory=dict)
+    short_match: dict[str, Any] = field(default_factory=lambda: {"num_games": 3})
 
 
 def bred_ryg_options(rng: random.Random) -> dict[str, Any]:
@@ -234,6 +236,7 @@ CASES = {
         oracle=BrausOracle,
         random_options=braus_options,
         random_deal=braus_deal,
+        short_match={"scope": "match"},
     ),
     "bred_ryg-v0": GameCase(
         oracle=BredRygOracle,
@@ -250,6 +253,7 @@ CASES = {
         ends_soon=lambda options: True,
         table_of_two={"scope": "deal"},
         short_episode={"scope": "deal"},
+        short_match={"scope": "subgame"},
     ),
     "brede_mette-v0": GameCase(
         oracle=BredeMetteOracle,
