@@ -139,7 +139,6 @@ def deal(state: Row) -> None:
         begin_episode(state)
     state.game = PHASE_GAMES[state.first_phase]
     shuffle_deck(state.stock, NUM_CARDS, state.rng)
-    state.stock_size = NUM_CARDS
     state.active = 0
     for seat in range(MAX_PLAYERS):
         state.hands[seat] = 0
@@ -149,17 +148,18 @@ def deal(state: Row) -> None:
     state.undealt = size - PACKET if state.game == RUFEN else 0
     size -= state.undealt
     seat = state.dealer
-    state.turned = NO_CARD
+    left = NUM_CARDS
     for _ in range(count):
         seat = next_seat_in(state.active, seat)
-        for _ in range(size):
-            state.stock_size -= 1
-            state.turned = card_at(state.stock, state.stock_size)
-            state.hands[seat] |= card_mask(state.turned)
-    if state.game != DEUTSCH:
-        state.turned = NO_CARD
-    elif count == 2:
-        state.turned = card_at(state.stock, 0)
+        left -= size
+        hand = 0
+        for place in range(left, left + size):
+            hand |= card_mask(card_at(state.stock, place))
+        state.hands[seat] = hand
+    state.stock_size = left
+    state.turned = NO_CARD
+    if state.game == DEUTSCH:
+        state.turned = card_at(state.stock, left if count > 2 else 0)
     state.trump = suit_of(state.turned) if state.turned != NO_CARD else NO_SUIT
     state.leader = next_seat_in(state.active, state.dealer)
 
