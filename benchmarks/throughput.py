@@ -225,10 +225,11 @@ def record_actions(game: Game, seeds: range) -> list[tuple[int, list[int]]]:
     rng = np.random.default_rng(0)
     games = []
     for seed in seeds:
-        state = game.new_initial_state(seed=seed)
+        state, actions = game.new_initial_state(seed=seed), []
         while not state.is_terminal():
-            state.apply_action(int(rng.choice(state.legal_actions())))
-        games.append((seed, state.history()))
+            actions.append(int(rng.choice(state.legal_actions())))
+            state.apply_action(actions[-1])
+        games.append((seed, actions))
     return games
 
 
