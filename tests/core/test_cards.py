@@ -101,3 +101,27 @@ def test_all_ways_to_deal_are_equally_likely():
         counts[tuple(hands.tolist())] += 1
     assert len(counts) == 90  # 6! / 2!^3
     assert stats.chisquare(list(counts.values())).pvalue > 1e-4
+
+
+def test_all_orders_of_a_deck_are_equally_likely():
+    out, stream = np.zeros(4, np.int8), np.zeros(2, np.int64)
+    start_stream(stream, 6, 0, 0)
+    counts = Counter()
+    for _ in range(4800):
+        cards.shuffle_deck(out, 4, stream)
+        counts[tuple(out.tolist())] += 1
+    assert len(counts) == 24
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("num_cards", [24, 52, 62])
+def test_each_card_of_a_deck_lies_anywhere(num_cards):
+    out, stream = np.zeros(num_cards, np.int8), np.zeros(2, np.int64)
+    start_stream(stream, num_cards, 0, 0)
+    places = np.zeros((num_cards, num_cards))
+    for _ in range(100 * num_cards):
+        cards.shuffle_deck(out, num_cards, stream)
+        assert sorted(out.tolist()) == list(range(num_cards))
+        places[out, np.arange(num_cards)] += 1
+    for card in (0, num_cards // 2, num_cards - 1):
+        assert stats.chisquare(places[card]).pvalue > 1e-4
