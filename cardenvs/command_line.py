@@ -35,11 +35,11 @@ def game_of(given: argparse.Namespace) -> Game:
 
 
 def options_of(given: argparse.Namespace) -> dict[str, Any]:
-    """Return the rule options that were given, with their values.
+    """Return the rule options that were given, with their values, for `load_game` to check.
 
     Raises:
         ValueError: if there is no such game.
-        OptionError: if an option does not exist or does not take the value.
+        OptionError: if an option is not of the form NAME=VALUE.
     """
     game = load_game(given.game)
     allowed = game.all_options(game.rules)

@@ -70,9 +70,10 @@ def resolve_options(options: Sequence[Option], given: Mapping[str, Any]) -> dict
 def read_option(options: Sequence[Option], text: str) -> tuple[str, int | str | bool]:
     """Return the name and the value of an option given as text, such as "num_players=4".
 
+    A name or a value that is not allowed comes back as it is: `resolve_options` says what there is.
+
     Raises:
-        OptionError: if the text is of another form, or the option does not exist or does not take
-            the value.
+        OptionError: if the text is of another form.
     """
     name, equals, value = text.partition("=")
     if not equals:
@@ -81,7 +82,7 @@ def read_option(options: Sequence[Option], text: str) -> tuple[str, int | str | 
         if option.name == name:
             found = [allowed for allowed in option.allowed if str(allowed) == value]
             return name, found[0] if found else value
-    return name, value  # `resolve_options` says what there is
+    return name, value
 
 
 def options_table(options: Sequence[Option]) -> str:

@@ -76,6 +76,7 @@ from cardenvs.games.dreeg_row import (
     PHASE_GAMES,
     RUFEN,
     START_STROKES,
+    SUBGAMES,
     SURRENDER,
     TRUMP,
     Row,
@@ -93,12 +94,7 @@ UNITS = 12
 OPTIONS = (
     Option("num_players", 4, (2, 3, 4), "players; two only for a deal, and not of Kamerun"),
     Option("scope", "match", ("match", "subgame", "deal"), "what an episode is"),
-    Option(
-        "subgame",
-        "deutsch",
-        ("deutsch", "ace_of_hearts", "rufen", "kamerun"),
-        "the sub-game, where an episode is no match",
-    ),
+    Option("subgame", "deutsch", SUBGAMES, "the sub-game, where an episode is no match"),
     Option("ruleset", "seed", ("seed", "pagat"), "where the two sources differ"),
     Option("going_out", "auto", ("auto", "manual"), "whether going out is a decision"),
 )

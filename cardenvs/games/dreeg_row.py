@@ -62,6 +62,9 @@ class SubGame(IntEnum):
     KAMERUN = 3
 
 
+#: Their names, as options and deals have them.
+SUBGAMES = tuple(game.name.lower() for game in SubGame)
+
 DEUTSCH = int(SubGame.DEUTSCH)
 ACE_OF_HEARTS_GAME = int(SubGame.ACE_OF_HEARTS)
 RUFEN = int(SubGame.RUFEN)

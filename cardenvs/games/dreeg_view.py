@@ -49,10 +49,12 @@ from cardenvs.games.dreeg_row import (
     MAX_PLAYERS,
     NUM_PHASES,
     RUFEN,
+    START_STROKES,
+    SUBGAMES,
     Row,
 )
 from cardenvs.games.dreeg_words import PLACELESS_FACTS as PLACELESS_FACTS
-from cardenvs.games.dreeg_words import SEEN_NODES, SUBGAMES
+from cardenvs.games.dreeg_words import SEEN_NODES
 from cardenvs.games.dreeg_words import action_features as action_features
 from cardenvs.games.dreeg_words import action_text as action_text
 from cardenvs.games.dreeg_words import deal_text as deal_text
@@ -107,7 +109,7 @@ OBSERVATION = (
     number("points", 120, "card points in own tricks", per_player=True),
     number("declared", 100, "points for marriages", per_player=True),
     number("tricks", NUM_CARDS, "tricks won", per_player=True),
-    number("strokes", 7, "strokes left in this phase", per_player=True),
+    number("strokes", START_STROKES, "strokes left in this phase", per_player=True),
     number("blobs", 8, "phases lost", per_player=True),
     number("last_award", 3, "award of the last finished deal", per_player=True),
     number("closed_points", 220, "points when the talon was closed", per_player=True),

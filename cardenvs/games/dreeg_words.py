@@ -33,13 +33,13 @@ from cardenvs.games.dreeg_row import (
     PHASE_GAMES,
     RUFEN,
     START_STROKES,
+    SUBGAMES,
     SURRENDER,
     TRUMP,
     Node,
     Row,
 )
 
-SUBGAMES = ("deutsch", "ace_of_hearts", "rufen", "kamerun")
 #: What a seat sees of the node. Where it would betray the nine of trumps that a player is asked
 #: before the draw (DR-9.5), others see `before_draw` until they see the draw, asked or not.
 SEEN_NODES = ("elect", "call", "trump", "before_draw", "lead", "follow", "claim", "over")
@@ -250,7 +250,6 @@ def public_facts(row: Row) -> dict[str, Any]:
     unseen = 1 << row.unseen if is_unseen else 0
     size = row.stock_size + 2 * is_unseen
     is_open = row.is_face_up and row.stock_size
-    is_hidden = row.game == RUFEN and row.team and not row.is_partner_public
     return {
         "phase": row.phase + 1,
         "subgame": SUBGAMES[row.game],
@@ -276,7 +275,7 @@ def public_facts(row: Row) -> dict[str, Any]:
         "tricks": list(row.tricks[: row.num_players]),
         "points": list(row.points[: row.num_players]),
         "declared": list(row.declared[: row.num_players]),
-        "team": None if is_hidden else _seats(row.team),
+        "team": None if _is_partner_hidden(row) else _seats(row.team),
         "durchmarsch": row.durchmarsch if row.durchmarsch != NO_SEAT else None,
         "claimants": _seats(row.claimants),
         "talon_size": size,
@@ -289,6 +288,10 @@ def public_facts(row: Row) -> dict[str, Any]:
         "known": [set(DECK.texts(row.known[seat] & ~unseen)) for seat in players],
         "lacks": [set(DECK.texts(row.barred[seat])) for seat in players],
     }
+
+
+def _is_partner_hidden(row: Row) -> bool:
+    return row.game == RUFEN and row.team != 0 and not row.is_partner_public
 
 
 def shown_unasked(row: Row) -> list[bool]:
@@ -330,8 +333,7 @@ def _talon_text(facts: dict[str, Any]) -> str:
 
 def _seen_team(row: Row, observer: int) -> list[int]:
     """Return soloist, caller and partner, as far as a seat knows; all of them for NO_SEAT."""
-    is_hidden = row.game == RUFEN and row.team and not row.is_partner_public
-    if is_hidden and observer != NO_SEAT:
+    if _is_partner_hidden(row) and observer != NO_SEAT:
         return [seat for seat in _seats(row.team) if seat in (row.leader, observer)]
     return _seats(row.team)
 

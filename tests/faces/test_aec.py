@@ -225,20 +225,18 @@ def test_rewards_accumulate_until_an_agents_next_step(
         np.testing.assert_allclose(list(total.values()), returns, atol=1e-5)
 
 
-def test_end_comes_for_all_agents_in_one_step(make: Callable[..., Env]) -> None:
-    env = make()
+def test_end_comes_for_all_agents_in_one_step(make: Callable[..., Env], game_id: str) -> None:
+    env = make(**CASES[game_id].short_episode)
     env.reset(seed=5)
     rng = random.Random(5)
-    state = env.unwrapped._state
     while not any(env.terminations.values()):
-        before = state.returns()
         env.step(choose_step(env, rng))
     assert env.agents == env.possible_agents
     assert all(env.terminations.values())
-    assert list(env.rewards.values()) == (state.returns() - before).tolist()
+    assert list(env.rewards.values()) == env.unwrapped._state.returns().tolist()
     for agent in env.possible_agents:
         assert env.agent_selection == agent
-        assert env.last()[1] == env._cumulative_rewards[agent]
+        assert env.last()[1] == env.unwrapped._state.returns()[env.possible_agents.index(agent)]
         with pytest.raises(ValueError, match="only valid action is None"):
             env.step(0)
         env.step(None)

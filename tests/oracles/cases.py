@@ -14,7 +14,7 @@ from cardenvs.core.cards import FRENCH_DECK, Deck
 from tests.oracles.braus import BrausOracle
 from tests.oracles.bred_ryg import BredRygOracle
 from tests.oracles.brede_mette import BredeMetteOracle
-from tests.oracles.dreeg import DreegOracle
+from tests.oracles.dreeg import SUBGAMES, DreegOracle
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def brede_mette_is_possible(
 def dreeg_options(rng: random.Random) -> dict[str, Any]:
     """Draw options, all values of each."""
     scope = rng.choice(["deal"] * 8 + ["subgame", "match"])
-    subgame = rng.choice(["deutsch", "ace_of_hearts", "rufen", "kamerun"])
+    subgame = rng.choice(SUBGAMES)
     fewest = 2 if scope == "deal" and subgame != "kamerun" else 3
     return {
         "num_players": rng.randint(fewest, 4),
@@ -200,7 +200,7 @@ def dreeg_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]:
     """Draw a position: perhaps players who have dropped out, short hands, a short talon."""
     players, game = options["num_players"], options["subgame"]
     if options["scope"] == "match":
-        game = rng.choice(["deutsch", "ace_of_hearts", "rufen", "kamerun"])
+        game = rng.choice(SUBGAMES)
     fewest = players if game == "kamerun" else 2
     active = sorted(rng.sample(range(players), rng.randint(fewest, players)))
     cards = [DREEG_DECK.text(card) for card in range(24)]
@@ -220,7 +220,7 @@ def dreeg_deal(rng: random.Random, options: dict[str, Any]) -> dict[str, Any]:
     if rng.random() < 0.5:
         deal["strokes"] = [rng.randint(1, 7) if seat in active else 0 for seat in range(players)]
     if options["scope"] == "match" and rng.random() < 0.5:
-        first = ["deutsch", "ace_of_hearts", "rufen", "kamerun"].index(game) + 1
+        first = SUBGAMES.index(game) + 1
         deal["phase"] = rng.choice([first, 9 - first])
         deal["blobs"] = [rng.randrange(deal["phase"]) for _ in range(players)]
     return deal | {"hands": [" ".join(hand) for hand in hands]}
