@@ -1,0 +1,1 @@
+"""Agents that search: they sample worlds from what they see, and look ahead in each."""

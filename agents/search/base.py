@@ -1,0 +1,174 @@
+"""What all searches share: a budget, a memory, and the loop over the positions of a call.
+
+A search knows an observation and a mask, nothing else; the worlds that it looks at come from
+`sample_world` of the game's view.
+
+Letters of shapes: N positions, O observation size, A actions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import SAMPLED, agent_stream, as_positions
+from cardenvs.core.kernel import entry_point
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a search thinks over one decision; where both are given, whichever ends first.
+
+    Attributes:
+        units: worlds, or simulations, at most; None for no limit.
+        seconds: of wall time, looked at after each slice of the work; None for no limit.
+        slice_units: how many units are worked through between two looks at the clock.
+    """
+
+    units: int | None
+    seconds: float | None = None
+    slice_units: int = 16
+
+    def __post_init__(self) -> None:
+        if self.units is None and self.seconds is None:
+            raise ValueError("a search needs a limit: worlds or simulations, or seconds")
+        if self.units is not None and self.units < 1:
+            raise ValueError(f"a search looks at one world or more, not {self.units}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"a search needs more than {self.seconds} seconds")
+
+
+class SearchKernels(NamedTuple):
+    """The parts of a search; `memory` is whatever arrays it works on, made by its maker."""
+
+    begin: Callable[..., Any]  # (observation, mask, memory): forget the last decision
+    extend: Callable[..., Any]  # (observation, mask, rng, memory, units): work so much more
+    choose: Callable[..., int]  # (mask, memory) -> the action to play
+    write_values: Callable[..., Any]  # (mask, memory, values float64 [A]): in points, of the mover
+
+
+class SearchAgent:
+    """Plays what a search finds best; see `agents.Agent`.
+
+    The play is "sampled": another state of the agent's generator draws other worlds.
+    """
+
+    plays = SAMPLED
+
+    def __init__(
+        self, name: str, kernels: SearchKernels, memory: Any, budget: Budget, seed: int | None
+    ) -> None:
+        """Make the agent.
+
+        Args:
+            name: for tables.
+            kernels: the search.
+            memory: its arrays; no other agent may use them.
+            budget: how long it thinks over one decision.
+            seed: of its own generator; by default drawn from the system.
+
+        Raises:
+            ValueError: if the seed is out of range.
+        """
+        self.name = name
+        self.budget = budget
+        self._entry = _entry_points(kernels)
+        self._memory = memory
+        self._rng = agent_stream(seed)
+
+    def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
+        """Choose a legal action for each position; see `agents.Agent.act`."""
+        observations, masks = as_positions(observation, action_mask)
+        actions = np.zeros(len(masks), np.int64)
+        if self.budget.seconds is None:
+            work = (self._rng, self._memory, self.budget.units, actions)
+            self._entry.act_all(observations, masks, *work)
+        else:
+            for i in np.flatnonzero(masks.any(axis=1)):
+                self._think(observations[i], masks[i])
+                actions[i] = self._entry.choose(masks[i], self._memory)
+        return actions if action_mask.ndim == 2 else actions[0]
+
+    def values(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
+        """Return what the search takes each legal action to be worth, in points of the mover.
+
+        Args:
+            observation: int8 [N, O], of the seat on turn, or int8 [O].
+            action_mask: int8 [N, A], or int8 [A].
+
+        Returns:
+            float64 [N, A] or [A]; NaN where an action is illegal, or was not looked at.
+        """
+        observations, masks = as_positions(observation, action_mask)
+        values = np.full(masks.shape, np.nan)
+        for i in np.flatnonzero(masks.any(axis=1)):
+            self._think(observations[i], masks[i])
+            self._entry.write_values(masks[i], self._memory, values[i])
+        return values if action_mask.ndim == 2 else values[0]
+
+    def _think(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> None:
+        """Work on one position until the budget is spent."""
+        end = None if self.budget.seconds is None else time.perf_counter() + self.budget.seconds
+        self._entry.begin(observation, mask, self._memory)
+        done = 0
+        while self.budget.units is None or done < self.budget.units:
+            rest = self.budget.slice_units
+            if self.budget.units is not None:
+                rest = min(rest, self.budget.units - done)
+            self._entry.extend(observation, mask, self._rng, self._memory, rest)
+            done += rest
+            if end is not None and time.perf_counter() >= end:
+                return
+
+
+class _EntryPoints(NamedTuple):
+    act_all: Callable[..., Any]
+    begin: Callable[..., Any]
+    extend: Callable[..., Any]
+    choose: Callable[..., Any]
+    write_values: Callable[..., Any]
+
+
+@cache
+def _entry_points(kernels: SearchKernels) -> _EntryPoints:
+    """Compile a search, once for all agents that use it."""
+    begin_search, extend_search, choose_action, write_all = kernels
+
+    @entry_point
+    def act_all(
+        observations: Any, masks: Any, rng: Any, memory: Any, units: int, actions: Any
+    ) -> None:
+        for i in range(masks.shape[0]):
+            count = 0
+            for action in range(masks.shape[1]):
+                if masks[i, action]:
+                    count += 1
+                    actions[i] = action
+            if count > 1:
+                begin_search(observations[i], masks[i], memory)
+                extend_search(observations[i], masks[i], rng, memory, units)
+                actions[i] = choose_action(masks[i], memory)
+
+    @entry_point
+    def begin(observation: Any, mask: Any, memory: Any) -> None:
+        begin_search(observation, mask, memory)
+
+    @entry_point
+    def extend(observation: Any, mask: Any, rng: Any, memory: Any, units: int) -> None:
+        extend_search(observation, mask, rng, memory, units)
+
+    @entry_point
+    def choose(mask: Any, memory: Any) -> int:
+        return choose_action(mask, memory)
+
+    @entry_point
+    def write_values(mask: Any, memory: Any, values: Any) -> None:
+        write_all(mask, memory, values)
+
+    return _EntryPoints(act_all, begin, extend, choose, write_values)
