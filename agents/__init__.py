@@ -22,7 +22,7 @@ _GENERAL = {"random": "agents.random:make_random"}
 #: Agents of one game: versioned id -> name -> "module:function".
 _SPECIAL = {
     "braus-v0": {
-        "rules": "agents.braus:make_rules",
+        "hints": "agents.braus:make_hints",
         "lowest": "agents.braus:make_lowest",
         "priority": "agents.priority:make_priority",
     },
