@@ -7,16 +7,12 @@ strength: bit s - 1 of a set stands for the card of strength s.
 
 from __future__ import annotations
 
-from typing import Any
-
 from agents.base import player_counter
 from agents.hints import (
     ActionSets,
     Hint,
-    HintAgent,
     HintBook,
     SilentHint,
-    make_agent,
     whole_sets,
 )
 from cardenvs.core.cards import has_card, lowest_card
@@ -286,11 +282,6 @@ HINTS = HintBook(
 )
 
 
-def make_hints(game: Game, seed: int | None = None, **options: Any) -> HintAgent:
-    """Return the agent that plays by the hints; for the options see `agents.hints.make_agent`."""
-    return make_agent(HINTS, seed, **options)
-
-
-def make_lowest(game: Game, seed: int | None = None) -> HintAgent:
-    """Return the control that plays its weakest card; it plays the same whatever the seed."""
-    return HintAgent(HINTS, (), "lowest", seed, name="lowest")
+def hint_book(game: Game) -> HintBook:
+    """Return the hints, which are the same whatever the rule options."""
+    return HINTS

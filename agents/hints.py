@@ -10,6 +10,7 @@ Letters of shapes: N positions, O observation size, A actions, H hints in use.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import GREEDY, SAMPLED, ActKernel, agent_stream, as_positions
+from cardenvs.core.game import Game
 from cardenvs.core.kernel import (
     bit_reader,
     entry_point,
@@ -94,7 +96,8 @@ class HintBook:
         hints: all of them, in the order in which an agent asks them.
         off: the names of those that an agent does not use unless told to.
         silent: those without an action.
-        bases: the base policies by name, the usual one first; kernels. "random" is there always.
+        bases: the base policies by name, the usual one first; kernels. "lowest" is one of them,
+            and "random" is there always.
         sets: how sets of actions are held.
     """
 
@@ -187,9 +190,33 @@ class HintAgent:
         return actions if action_mask.ndim == 2 else actions[0]
 
 
-def make_agent(
-    book: HintBook,
-    seed: int | None,
+#: Versioned id -> the module with the game's hints; its `hint_book(game)` returns them.
+_MODULES = {
+    "braus-v0": "agents.braus",
+    "bred_ryg-v0": "agents.bred_ryg",
+    "brede_mette-v0": "agents.brede_mette",
+    "dreeg-v0": "agents.dreeg",
+}
+
+#: The base policy that plays the weakest card; every book has it.
+LOWEST = "lowest"
+
+
+def hint_book(game: Game) -> HintBook:
+    """Return what is known of the hints of a game, with its options.
+
+    Raises:
+        ValueError: if none are known.
+    """
+    if game.id not in _MODULES:
+        raise ValueError(f"hints are known of {', '.join(_MODULES)}, not of {game.id}")
+    book: HintBook = importlib.import_module(_MODULES[game.id]).hint_book(game)
+    return book
+
+
+def make_hints(
+    game: Game,
+    seed: int | None = None,
     hints: str | Sequence[str] | None = None,
     without: str | Sequence[str] = (),
     base: str | None = None,
@@ -197,7 +224,7 @@ def make_agent(
     """Return the hint agent of a game.
 
     Args:
-        book: the hints of the game.
+        game: the game.
         seed: of the agent's own generator.
         hints: names, in the order in which they are asked, as a sequence or joined by "+"; by
             default those that are on in the book.
@@ -207,11 +234,17 @@ def make_agent(
     Raises:
         ValueError: if there is no such hint or base policy.
     """
+    book = hint_book(game)
     used = book.default if hints is None else _names(hints)
     dropped = _names(without)
     book.plan(dropped)  # refuses unknown names
     chosen = [name for name in used if name not in dropped]
     return HintAgent(book, chosen, next(iter(book.bases)) if base is None else base, seed)
+
+
+def make_lowest(game: Game, seed: int | None = None) -> HintAgent:
+    """Return the control that plays its weakest card; it plays the same whatever the seed."""
+    return HintAgent(hint_book(game), (), LOWEST, seed, name=LOWEST)
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

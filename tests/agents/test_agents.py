@@ -21,7 +21,7 @@ from cardenvs.games.braus import LIVE_CARDS
 from tests.oracles.cases import CASES
 from training.evaluate import evaluate
 
-AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.names(game_id)]
+AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.list(game_id)]
 
 
 def positions(game: Game, count: int, seed: int = 0) -> Any:
@@ -93,7 +93,7 @@ def test_a_finished_table_gets_action_0(game_id: str, name: str) -> None:
 
 def test_names_and_errors() -> None:
     game = load("bred_ryg")
-    assert agents.names("bred_ryg") == agents.names(game) == ("random", "rules")
+    assert agents.list("bred_ryg") == agents.names(game) == ("random", "rules")
     assert agents.make(game, "rules").name == "rules"
     with pytest.raises(ValueError, match=r"'clever'; there are random, rules"):
         agents.make("bred_ryg", "clever")
