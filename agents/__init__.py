@@ -25,6 +25,7 @@ _SPECIAL = {
         "rules": "agents.braus:make_rules",
         "lowest": "agents.braus:make_lowest",
         "priority": "agents.priority:make_priority",
+        "search": "agents.search.braus:make_search",
     },
     "bred_ryg-v0": {"rules": "agents.bred_ryg:make_rules"},
     "brede_mette-v0": {
