@@ -27,6 +27,7 @@ _GENERAL = {
 _SPECIAL = {
     "braus-v0": {
         "priority": "agents.priority:make_priority",
+        "search": "agents.search.braus:make_search",
     },
     "bred_ryg-v0": {"rules": "agents.bred_ryg:make_rules"},
     "brede_mette-v0": {
