@@ -238,7 +238,7 @@ HINTS = HintBook(
         Hint(
             "BZ-H3",
             "with five tricks and the king of clubs play for exhaustion",
-            "the king decides once the live cards run out",
+            "five tricks suffice once the live cards have run out",
             SEED,
             holds_king_with_five_tricks,
             weakest_card,
@@ -268,7 +268,7 @@ HINTS = HintBook(
             cheapest_sure_card,
         ),
     ),
-    off=frozenset({"BZ-H1"}),
+    off=frozenset({"BZ-H1", "BZ-H2", "BZ-H3"}),
     silent=(
         SilentHint(
             "BZ-H5",

@@ -295,7 +295,8 @@ def hint_kernels(book: HintBook, base: str) -> HintKernels:
         ValueError: if there is no such base policy.
     """
     if base not in book.base_names:
-        raise ValueError(f"no base policy is called {base!r}; there are {book.base_names}")
+        known = ", ".join(book.base_names)
+        raise ValueError(f"no base policy is called {base!r}; there are {known}")
     sets = book.sets
     nothing, read, meet, count, nth = sets
     choose = random_base(sets) if base == RANDOM else book.bases[base]

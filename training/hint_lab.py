@@ -474,6 +474,7 @@ def markdown(results: Mapping[str, Any]) -> str:
             "intervals.",
             *(line for table in results["tables"] for line in _table_lines(table)),
             *(line for conflict in results["conflicts"] for line in _conflict_lines(conflict)),
+            *_silent_lines(results["silent"]),
             "",
         ]
     )
@@ -482,6 +483,7 @@ def markdown(results: Mapping[str, Any]) -> str:
 _HEADINGS = (
     "Hint",
     "Says",
+    "Source",
     "Verdict",
     "Effect",
     "Alone on the base",
@@ -503,6 +505,7 @@ def _table_lines(table: Mapping[str, Any]) -> list[str]:
                 [
                     hint["hint"] + ("" if hint["used"] else " (off)"),
                     hint["title"],
+                    hint["source"],
                     hint["verdict"],
                     _interval(hint["ablation"]),
                     _interval(hint["alone"]),
@@ -528,6 +531,16 @@ def _conflict_lines(conflict: Mapping[str, Any]) -> list[str]:
         cells = [table_words(row["options"]), verdict, *(_interval(row[name]) for name in names)]
         lines.append(_line(cells))
     return lines
+
+
+def _silent_lines(silent: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not silent:
+        return []
+    lines = ["", "**Hints that are no action**", "", _line(("Hint", "Says", "Source", "Why"))]
+    lines.append(_line(["---"] * 4))
+    return lines + [
+        _line((hint["name"], hint["title"], hint["source"], hint["reason"])) for hint in silent
+    ]
 
 
 def _line(cells: Sequence[str]) -> str:

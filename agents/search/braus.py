@@ -22,15 +22,10 @@ from cardenvs.core.seats import left_of
 from cardenvs.games.braus import (
     CARD_OF,
     FOLLOW,
-    KING_OF_CLUBS,
     MAX_PLAYERS,
-    NUM_CARDS,
     NUM_LIVE,
-    PASS,
-    SET_OF,
     SEVENS,
     STRENGTH,
-    STROKES_TO_WIN,
     TRICKS_TO_WIN,
     Row,
     holds_king,
@@ -217,8 +212,8 @@ def remember(solver, key, value, goal):
         low = max(low, value)
     else:
         high = min(high, value)
-    solver.table[slot] = key | (low + 2) << LOW_AT | (high + 2) << HIGH_AT | (
-        solver.facts[AGE] << AGE_AT
+    solver.table[slot] = (
+        key | (low + 2) << LOW_AT | (high + 2) << HIGH_AT | (solver.facts[AGE] << AGE_AT)
     )
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
-import time
 from typing import Any
 
 import numpy as np
 import pytest
 
-import agents
 import cardenvs
 from agents.search import braus as search
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import entry_point, kernel, lowest_bit
-from cardenvs.games.braus import DECK, LIVE_CARDS, OVER, apply_action, legal_actions
-from tests.oracles.cases import CASES
+from cardenvs.games.braus import LIVE_CARDS, OVER, apply_action, legal_actions
 
 SEVENS = ["7C", "7D", "7H", "7S"]
 DUDS = ["KC", "8C", "8H", "8D", "TC"]
