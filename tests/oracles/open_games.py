@@ -7,6 +7,7 @@ actions since; a branch starts the script again on the copy and repeats these fe
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Hashable
 from typing import Any, Self
 
@@ -16,15 +17,6 @@ from tests.oracles.brede_mette import BredeMetteOracle
 from tests.oracles.dreeg import DreegOracle
 
 NEVER = 10**9
-
-
-def copied(value: Any) -> Any:
-    """Return a copy of an attribute of an oracle; what is inside a container is copied too."""
-    if isinstance(value, list):
-        return [copied(item) for item in value]
-    if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
-    return set(value) if isinstance(value, set) else value
 
 
 def frozen(value: Any) -> Hashable:
@@ -47,12 +39,15 @@ class OpenGame:
 
     POSITION: tuple[str, ...]
     CAN_GO_ROUND = False
-    _OF_THE_BRANCH = frozenset({"_script", "_match_script", "_mark", "_since", "_first"})
+    # Scripts cannot be copied; the others are never changed in place.
+    _NOT_COPIED = frozenset({"_script", "_match_script", "_since", "_mark"})
+    _SHARED = frozenset({"_options", "_scores", "_returns"})
 
     def __init__(self, options: dict[str, Any], deal: dict[str, Any]) -> None:
         """Set out a deal; one deal or game is played, and no cap ends it."""
-        self._mark: dict[str, Any] = {}
+        self._mark = b""
         self._since: list[str] = []
+        self._is_begun_again = False
         self._first = (options, deal)
         super().__init__(self._one_deal(options), deal)
 
@@ -70,11 +65,11 @@ class OpenGame:
 
     def _keep_start_of_trick(self) -> None:
         """Keep a copy of the attributes here, where they are all of the position."""
-        self._mark = {
-            name: copied(value)
-            for name, value in vars(self).items()
-            if name not in self._OF_THE_BRANCH
-        }
+        if self._is_begun_again:  # here, from the copy
+            self._is_begun_again = False
+            return
+        kept = vars(self).keys() - self._NOT_COPIED - self._SHARED
+        self._mark = pickle.dumps({name: vars(self)[name] for name in kept})
         self._since = []
 
     def apply(self, text: str) -> None:
@@ -82,17 +77,18 @@ class OpenGame:
         self._since.append(text)
         super().apply(text)
 
-    def branch(self, text: str) -> Self:
-        """Return the game after an action; this one stays as it is."""
+    def branch(self, *actions: str) -> Self:
+        """Return the game after some more actions; this one stays as it is."""
         if not self._mark:  # before the first trick
             new = type(self)(*self._first)
         else:
             new = object.__new__(type(self))
-            vars(new).update(copied(self._mark))
-            new._mark, new._first = self._mark, self._first
+            vars(new).update({name: vars(self).get(name) for name in self._SHARED})
+            vars(new).update(pickle.loads(self._mark))
+            new._mark, new._since, new._is_begun_again = self._mark, [], True
             new._script = new._match_script = new._script_again()
             new._go_on(lambda: next(new._script))
-        for past in [*self._since, text]:
+        for past in [*self._since, *actions]:
             new.apply(past)
         return new
 

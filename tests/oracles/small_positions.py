@@ -103,7 +103,7 @@ def _beating_deal(rng: random.Random, options: Options, queen: str) -> Deal:
     cards = [rank + suit for rank in ranks for suit in "CDHS" if rank + suit != queen]
     rng.shuffle(cards)
     two = rng.sample(range(players), 2)
-    sizes = [rng.randint(1, 4), rng.randint(1, 4)]
+    sizes = rng.choice([(1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (3, 3), (4, 2), (4, 4)])
     held = [[cards.pop() for _ in range(size) if cards] for size in sizes]
     held[rng.randrange(2)][0] = queen
     hands = [""] * players

@@ -63,7 +63,7 @@ class Graph:
 
 
 def positions_from(game: Any) -> Graph:
-    """Return the graph of all positions that can come from an open game.
+    """Return the graph of all positions that can come from an open game, which is used up.
 
     Raises:
         ValueError: if they are too many for a naive solver.
@@ -77,8 +77,7 @@ def positions_from(game: Any) -> Graph:
             continue
         graph.seats[key] = here.seat
         graph.moves[key] = {}
-        for text in here.legal():
-            after = here.branch(text)
+        for text, after in branches(here):
             key_after = graph.moves[key][text] = after.position()
             if key_after not in found:
                 found.add(key_after)
@@ -86,6 +85,15 @@ def positions_from(game: Any) -> Graph:
         if len(found) > MOST_POSITIONS:
             raise ValueError(f"more than {MOST_POSITIONS} positions can come from this one")
     return graph
+
+
+def branches(game: Any) -> Iterator[tuple[str, Any]]:
+    """Give each legal action and the game after it; the game itself is used up by the last."""
+    *others, last = game.legal()
+    for text in others:
+        yield text, game.branch(text)
+    game.apply(last)
+    yield last, game
 
 
 # ---- Games whose lines all end ---------------------------------------------------------------
@@ -168,7 +176,7 @@ def possible_values(game: Any) -> dict[str, set[float]]:
     why = game.why_unsolvable()
     if why is not None:
         raise ValueError(f"this position cannot be solved: {why}")
-    graph = positions_from(game)
+    graph = positions_from(game.branch())
     if game.CAN_GO_ROUND:
         return loser_values(graph, game.win())
     known = possible_returns(graph)
