@@ -83,7 +83,8 @@ class OpenGame:
             new = type(self)(*self._first)
         else:
             new = object.__new__(type(self))
-            vars(new).update({name: vars(self).get(name) for name in self._SHARED})
+            shared = self._SHARED & vars(self).keys()
+            vars(new).update({name: vars(self)[name] for name in shared})
             vars(new).update(pickle.loads(self._mark))
             new._mark, new._since, new._is_begun_again = self._mark, [], True
             new._script = new._match_script = new._script_again()

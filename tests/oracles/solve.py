@@ -45,21 +45,19 @@ Returns = tuple[Fraction, ...]  # of every seat
 EngineValues = Callable[[State], dict[int, float]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Graph:
-    """All positions that can come from one, by their keys.
+    """All positions that can come from one. They are numbered as found, that one is 0.
 
     Attributes:
-        root: the key of the position that all come from.
         seats: who is on turn; positions that are over are not in it.
-        moves: the key that each action leads to.
-        returns: what each seat gets, where the game is over.
+        moves: the position that each action leads to, for the same positions.
+        returns: what each seat gets, for the positions that are over.
     """
 
-    root: Hashable
-    seats: dict[Hashable, int] = field(default_factory=dict)
-    moves: dict[Hashable, dict[str, Hashable]] = field(default_factory=dict)
-    returns: dict[Hashable, Returns] = field(default_factory=dict)
+    seats: dict[int, int] = field(default_factory=dict)
+    moves: dict[int, dict[str, int]] = field(default_factory=dict)
+    returns: dict[int, Returns] = field(default_factory=dict)
 
 
 def positions_from(game: Any) -> Graph:
@@ -68,21 +66,22 @@ def positions_from(game: Any) -> Graph:
     Raises:
         ValueError: if they are too many for a naive solver.
     """
-    graph = Graph(game.position())
-    found, waiting = {graph.root}, [(graph.root, game)]
+    graph = Graph()
+    numbers: dict[Hashable, int] = {game.position(): 0}
+    waiting = [(0, game)]
     while waiting:
-        key, here = waiting.pop()
+        number, here = waiting.pop()
         if here.over:
-            graph.returns[key] = tuple(here.returns())
+            graph.returns[number] = tuple(here.returns())
             continue
-        graph.seats[key] = here.seat
-        graph.moves[key] = {}
+        graph.seats[number] = here.seat
+        moves = graph.moves[number] = {}
         for text, after in branches(here):
-            key_after = graph.moves[key][text] = after.position()
-            if key_after not in found:
-                found.add(key_after)
-                waiting.append((key_after, after))
-        if len(found) > MOST_POSITIONS:
+            key, count = after.position(), len(numbers)
+            moves[text] = numbers.setdefault(key, count)
+            if moves[text] == count:
+                waiting.append((count, after))
+        if len(numbers) > MOST_POSITIONS:
             raise ValueError(f"more than {MOST_POSITIONS} positions can come from this one")
     return graph
 
@@ -99,22 +98,22 @@ def branches(game: Any) -> Iterator[tuple[str, Any]]:
 # ---- Games whose lines all end ---------------------------------------------------------------
 
 
-def possible_returns(graph: Graph) -> dict[Hashable, set[Returns]]:
+def possible_returns(graph: Graph) -> dict[int, set[Returns]]:
     """Return for each position the returns that best play, with some choice at ties, can give."""
-    known: dict[Hashable, set[Returns]] = {key: {end} for key, end in graph.returns.items()}
-    waiting = [graph.root]
+    known: dict[int, set[Returns]] = {number: {end} for number, end in graph.returns.items()}
+    waiting = [0]
     while waiting:
-        key = waiting[-1]
-        unknown = [after for after in graph.moves.get(key, {}).values() if after not in known]
+        number = waiting[-1]
+        moves = graph.moves.get(number, {})
+        unknown = [after for after in moves.values() if after not in known]
         if unknown:
-            assert key not in unknown
             waiting += unknown
             assert len(waiting) < 10 * MOST_POSITIONS, "a line that does not end"
             continue
         waiting.pop()
-        if key not in known:
-            outcomes = [known[after] for after in graph.moves[key].values()]
-            known[key] = best_for(graph.seats[key], outcomes)
+        if number not in known:
+            outcomes = [known[after] for after in moves.values()]
+            known[number] = best_for(graph.seats[number], outcomes)
     return known
 
 
@@ -130,24 +129,25 @@ def best_for(seat: int, outcomes: list[set[Returns]]) -> set[Returns]:
 # ---- Games that can go round -----------------------------------------------------------------
 
 
-def forced_losers(graph: Graph) -> dict[Hashable, int]:
+def forced_losers(graph: Graph) -> dict[int, int]:
     """Return for each position who loses it by force; where nobody does, it is not in the dict.
 
     Two players are on turn in all positions; who is not the loser of a game wins it.
     """
-    losers = {key: returns.index(min(returns)) for key, returns in graph.returns.items()}
-    is_changed = True
-    while is_changed:
-        is_changed = False
-        for key in reversed(graph.moves):
-            mover = graph.seats[key]
-            after = [losers.get(position) for position in graph.moves[key].values()]
-            if key not in losers and any(loser not in (None, mover) for loser in after):
-                losers[key] = next(loser for loser in after if loser not in (None, mover))
-                is_changed = True
-            elif key not in losers and all(loser == mover for loser in after):
-                losers[key] = mover
-                is_changed = True
+    losers = {number: returns.index(min(returns)) for number, returns in graph.returns.items()}
+    open_positions = sorted(graph.moves, reverse=True)
+    count = -1
+    while count != len(losers):
+        count = len(losers)
+        for number in open_positions:
+            mover = graph.seats[number]
+            after = {losers.get(position) for position in graph.moves[number].values()}
+            others = after - {None, mover}
+            if others:  # an action after which the other loses
+                losers[number] = others.pop()
+            elif after == {mover}:
+                losers[number] = mover
+        open_positions = [number for number in open_positions if number not in losers]
     return losers
 
 
@@ -155,10 +155,10 @@ def loser_values(graph: Graph, win: float) -> dict[str, set[float]]:
     """Return the value of each action of a beating game for the player on turn."""
     losers = forced_losers(graph)
     worth = {True: -1.0, False: win, None: (win - 1) / 2}
-    mover = graph.seats[graph.root]
+    mover = graph.seats[0]
     return {
-        text: {worth[None if after not in losers else losers[after] == mover]}
-        for text, after in graph.moves[graph.root].items()
+        text: {worth[losers[after] == mover if after in losers else None]}
+        for text, after in graph.moves[0].items()
     }
 
 
@@ -180,10 +180,10 @@ def possible_values(game: Any) -> dict[str, set[float]]:
     if game.CAN_GO_ROUND:
         return loser_values(graph, game.win())
     known = possible_returns(graph)
-    seat = graph.seats[graph.root]
+    seat = graph.seats[0]
     return {
         text: {float(returns[seat]) for returns in known[after]}
-        for text, after in graph.moves[graph.root].items()
+        for text, after in graph.moves[0].items()
     }
 
 
