@@ -97,13 +97,18 @@ def _braus_deal(rng: random.Random, options: Options) -> Deal:
 
 
 def _beating_deal(rng: random.Random, options: Options, queen: str) -> Deal:
-    """Two players with up to four cards of few ranks, one of them with the queen; no stock."""
+    """Two players with up to four cards, one of them with the queen; no stock.
+
+    Cards of few ranks make many additions and passes, but eight of them too many positions.
+    """
     players: int = options["num_players"]
-    ranks = rng.sample("23456789TJQKA", rng.choice([2, 3, 4, 13]))
+    sizes = rng.choice([(1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (3, 3), (4, 2), (4, 4)])
+    ranks = rng.sample("23456789TJQKA", rng.choice([2, 3, 4, 13]) if sum(sizes) < 8 else 13)
+    if rng.random() < 0.5:
+        ranks = sorted({"Q", *ranks[1:]})  # in Brede Mette queens make play that can go round
     cards = [rank + suit for rank in ranks for suit in "CDHS" if rank + suit != queen]
     rng.shuffle(cards)
     two = rng.sample(range(players), 2)
-    sizes = rng.choice([(1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (3, 3), (4, 2), (4, 4)])
     held = [[cards.pop() for _ in range(size) if cards] for size in sizes]
     held[rng.randrange(2)][0] = queen
     hands = [""] * players
