@@ -96,20 +96,20 @@ def _braus_deal(rng: random.Random, options: Options) -> Deal:
     return deal
 
 
-def _beating_deal(rng: random.Random, options: Options, queen: str) -> Deal:
+def _beating_deal(rng: random.Random, options: Options, queen: str, most: int) -> Deal:
     """Two players with up to four cards, one of them with the queen; no stock.
 
-    Cards of few ranks make many additions and passes, but eight of them too many positions.
+    Cards of few ranks make many additions and passes, but `most` of them too many positions.
     """
     players: int = options["num_players"]
     sizes = rng.choice([(1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (3, 3), (3, 3), (4, 2), (4, 4)])
-    ranks = rng.sample("23456789TJQKA", rng.choice([2, 3, 4, 13]) if sum(sizes) < 8 else 13)
-    if rng.random() < 0.5:
-        ranks = sorted({"Q", *ranks[1:]})  # in Brede Mette queens make play that can go round
+    ranks = rng.sample("23456789TJQKA", rng.choice([2, 3, 4, 13]) if sum(sizes) < most else 13)
+    if "Q" not in ranks and rng.random() < 0.5:
+        ranks[0] = "Q"  # in Brede Mette queens make play that can go round
     cards = [rank + suit for rank in ranks for suit in "CDHS" if rank + suit != queen]
     rng.shuffle(cards)
     two = rng.sample(range(players), 2)
-    held = [[cards.pop() for _ in range(size) if cards] for size in sizes]
+    held = [[cards.pop() for _ in range(size)] for size in sizes]
     held[rng.randrange(2)][0] = queen
     hands = [""] * players
     for seat, hand in zip(two, held, strict=True):
@@ -121,11 +121,11 @@ def _beating_deal(rng: random.Random, options: Options, queen: str) -> Deal:
 
 
 def _bred_ryg_deal(rng: random.Random, options: Options) -> Deal:
-    return _beating_deal(rng, options, QUEEN)
+    return _beating_deal(rng, options, QUEEN, most=8)
 
 
 def _brede_mette_deal(rng: random.Random, options: Options) -> Deal:
-    return _beating_deal(rng, options, options["queen"])
+    return _beating_deal(rng, options, options["queen"], most=6)
 
 
 def _dreeg_deal(rng: random.Random, options: Options) -> Deal:
