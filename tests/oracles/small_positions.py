@@ -80,8 +80,8 @@ def _braus_deal(rng: random.Random, options: Options) -> Deal:
     live = rng.sample(sorted(STRENGTH), 18)
     sevens = rng.sample(sorted(SEVENS), 4)
     duds = rng.sample(sorted(DUDS - {KING_OF_CLUBS}), 13)
-    most = rng.choice([1, 2, 3, 4] if players == 4 else [1, 2, 3])
-    hands = [[live.pop() for _ in range(rng.randint(0, most))] for _ in range(players)]
+    most = rng.choice([2, 3, 4, 4] if players == 4 else [2, 3])
+    hands = [[live.pop() for _ in range(rng.randint(most - 2, most))] for _ in range(players)]
     for card in [*sevens[: rng.randint(0, 4)], *([KING_OF_CLUBS] if rng.random() < 0.8 else [])]:
         rng.choice(hands).append(card)
     rng.choice(hands).append(duds.pop())
@@ -89,7 +89,7 @@ def _braus_deal(rng: random.Random, options: Options) -> Deal:
     deal: Deal = {
         "dealer": rng.randrange(players),
         "hands": [" ".join(hand[:most_cards]) for hand in hands],
-        "tricks": [rng.randint(0, 5), rng.randint(0, 5)],
+        "tricks": [rng.choice([0, 2, 3, 4, 5]), rng.choice([0, 2, 3, 4, 5])],
     }
     if rng.random() < 0.5:
         deal["leader"] = rng.randrange(players)
