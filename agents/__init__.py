@@ -1,55 +1,46 @@
 """Baseline agents: they see observations and action masks, nothing else.
 
-agents.list("bred_ryg")                       # ("random", "rules")
-agent = agents.make("bred_ryg", "rules", seed=1)
+agents.list("braus")                          # ("random", "lowest", "hints", "priority", "search")
+agents.card("braus", "search").what           # "Solves sampled deals with open cards"
+agent = agents.make("braus", "search", seed=1, worlds=100)
 actions = agent.act(batch.observation, batch.action_mask)
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from agents.base import Agent, KernelAgent
+from agents.cards import Card, Entry, entries_of, numbers_of
 from cardenvs.core.game import Game
 from cardenvs.registry import full_id, load_game
 
-__all__ = ["Agent", "KernelAgent", "list", "make"]
-
-#: Agents of every game: name -> "module:function".
-_GENERAL = {
-    "random": "agents.random:make_random",
-    "lowest": "agents.hints:make_lowest",
-    "hints": "agents.hints:make_hints",
-}
-
-#: Agents of one game: versioned id -> name -> "module:function".
-_SPECIAL = {
-    "braus-v0": {
-        "priority": "agents.priority:make_priority",
-        "search": "agents.search.braus:make_search",
-    },
-    "bred_ryg-v0": {"rules": "agents.bred_ryg:make_rules"},
-    "brede_mette-v0": {
-        "rules": "agents.brede_mette:make_rules",
-        "lowest": "agents.brede_mette:make_lowest",
-        "priority": "agents.priority:make_priority",
-    },
-    "dreeg-v0": {
-        "rules": "agents.dreeg:make_rules",
-        "lowest": "agents.dreeg:make_lowest",
-        "priority": "agents.priority:make_priority",
-    },
-}
+__all__ = ["Agent", "Card", "KernelAgent", "card", "list", "make"]
 
 
-def list(game_id: str | Game) -> tuple[str, ...]:
+def list(game: str | Game, *, fast: bool = False) -> tuple[str, ...]:
     """Return the names of the agents that play a game, for `make`.
+
+    Args:
+        game: the game, or its id.
+        fast: leave out those that think for milliseconds over a decision.
 
     Raises:
         ValueError: if there is no such game.
     """
-    return tuple(_agents_of(game_id))
+    entries = entries_of(_id_of(game))
+    return tuple(name for name, entry in entries.items() if not (fast and entry.is_slow))
+
+
+def card(game: str | Game, name: str) -> Card:
+    """Return what an agent of a game is: what it does, how, its options and its numbers.
+
+    Raises:
+        ValueError: if there is no such game or agent.
+    """
+    entry = _entry(game, name)
+    numbers = numbers_of(_id_of(game)).get(name, {})
+    return Card(name, entry.what, entry.how, entry.options(), entry.is_slow, numbers)
 
 
 def make(
@@ -66,23 +57,31 @@ def make(
         name: of the agent, one of `list(game)`.
         seed: of the agent's own generator; by default drawn from the system.
         num_players: at the table, where `game` is an id; by default as the game has it.
-        **options: the agent's own options.
+        **options: the agent's own options, see its card.
 
     Raises:
-        ValueError: if there is no such game or agent, or if `num_players` contradicts the game.
+        ValueError: if there is no such game, agent or option, or if `num_players` contradicts the
+            game.
     """
     table = _loaded(game, num_players)
-    known = _agents_of(table)
-    if name not in known:
-        raise ValueError(f"no agent of {table.id} is called {name!r}; there are {', '.join(known)}")
-    module, _, function = known[name].partition(":")
-    agent: Agent = getattr(importlib.import_module(module), function)(table, seed, **options)
-    return agent
+    entry = _entry(table, name)
+    allowed = entry.options()
+    if unknown := [option for option in options if option not in allowed]:
+        there_are = f"it has {', '.join(allowed)}" if allowed else "it has none"
+        raise ValueError(f"the agent {name!r} has no option {unknown[0]!r}; {there_are}")
+    return entry.load_maker()(table, seed, **options)
 
 
-def _agents_of(game: str | Game) -> dict[str, str]:
-    game_id = game.id if isinstance(game, Game) else full_id(game)
-    return _GENERAL | _SPECIAL.get(game_id, {})
+def _id_of(game: str | Game) -> str:
+    return game.id if isinstance(game, Game) else full_id(game)
+
+
+def _entry(game: str | Game, name: str) -> Entry:
+    entries = entries_of(_id_of(game))
+    if name not in entries:
+        known = ", ".join(entries)
+        raise ValueError(f"no agent of {_id_of(game)} is called {name!r}; there are {known}")
+    return entries[name]
 
 
 def _loaded(game: str | Game, num_players: int | None) -> Game:

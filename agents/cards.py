@@ -1,0 +1,119 @@
+"""What each agent is: the cards from which `agents.make` and the documentation read.
+
+The numbers on a card come from an arena on the `test` deals, which
+`python -m training.agent_cards` plays and keeps in `agents/cards/`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agents.base import Agent
+
+#: Where the numbers of the cards are, a file a game.
+NUMBERS = Path(__file__).with_name("cards")
+
+
+@dataclass(frozen=True)
+class Card:
+    """An agent of a game.
+
+    Attributes:
+        name: for `agents.make`.
+        what: what it is, in a line.
+        how: how it decides.
+        options: those of `agents.make`, with their defaults.
+        is_slow: whether it thinks for milliseconds over a decision rather than microseconds.
+        numbers: how it did in the arena on the test deals; empty if it has not been there.
+    """
+
+    name: str
+    what: str
+    how: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    is_slow: bool = False
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A card as it is written here, and who makes the agent: "module:function"."""
+
+    maker: str
+    what: str
+    how: str
+    is_slow: bool = False
+
+    def load_maker(self) -> Callable[..., Agent]:
+        """Return the function (game, seed, **options) -> agent."""
+        module, _, function = self.maker.partition(":")
+        maker: Callable[..., Agent] = getattr(importlib.import_module(module), function)
+        return maker
+
+    def options(self) -> dict[str, Any]:
+        """Return the options that the agent takes, and their defaults."""
+        _, _, *parameters = inspect.signature(self.load_maker()).parameters.values()
+        return {parameter.name: parameter.default for parameter in parameters}
+
+
+#: Agents of every game.
+GENERAL = {
+    "random": Entry(
+        "agents.random:make_random",
+        "Any legal action, each equally likely",
+        "The weakest opponent, and the yardstick of chance.",
+    ),
+    "lowest": Entry(
+        "agents.hints:make_lowest",
+        "Always the weakest card",
+        "A control: the base policy of the hint agent, without any hint.",
+    ),
+    "hints": Entry(
+        "agents.hints:make_hints",
+        "The hints of the rule texts",
+        "Asks its hints in order; each narrows the actions that are left, and the base policy "
+        "chooses among the rest. Any hint can be switched on or off.",
+    ),
+}
+
+_PRIORITY = Entry(
+    "agents.priority:make_priority",
+    "One fixed order of all actions",
+    "A control: the order was searched for against random players, and shows how much a game "
+    "gives to mere habits.",
+)
+
+#: Agents of one game, by its versioned id.
+SPECIAL = {
+    "braus-v0": {
+        "priority": _PRIORITY,
+        "search": Entry(
+            "agents.search.braus:make_search",
+            "Solves sampled deals with open cards",
+            "Perfect-information Monte Carlo: each world that the observation allows is solved "
+            "exactly to its end, and the action that is best on average is played.",
+            is_slow=True,
+        ),
+    },
+    "bred_ryg-v0": {},
+    "brede_mette-v0": {"priority": _PRIORITY},
+    "dreeg-v0": {"priority": _PRIORITY},
+}
+
+
+def entries_of(game_id: str) -> dict[str, Entry]:
+    """Return the agents of a game, by name, with its versioned id."""
+    return GENERAL | SPECIAL.get(game_id, {})
+
+
+def numbers_of(game_id: str) -> dict[str, Any]:
+    """Return the numbers of a game's agents, by name; empty if there are none."""
+    file = NUMBERS / f"{game_id}.json"
+    players: dict[str, Any] = json.loads(file.read_text())["players"] if file.exists() else {}
+    return players
