@@ -146,7 +146,7 @@ def find(memory: EndgameMemory) -> int:
     """The place of `memory.key` in the table, where it is put if it is not there."""
     keys, key = memory.keys, memory.key
     last = keys.shape[0] - 1
-    place = combine(combine(key[0], key[1]), key[2]) & last
+    place: int = combine(combine(key[0], key[1]), key[2]) & last
     while keys[place, 0] != 0:  # a key begins with a hand that holds cards
         if keys[place, 0] == key[0] and keys[place, 1] == key[1] and keys[place, 2] == key[2]:
             return place
@@ -184,7 +184,7 @@ def look_up(memory: EndgameMemory, depth: int, entry: int) -> int:
 
 @kernel
 def store(memory: EndgameMemory, entry: int, status: int, can_repeat: bool) -> None:
-    """Keep what is proved: if one player wins, the other does not (and, where play ends, so back)."""
+    """Keep what is proved: if one player wins the other does not; where play ends, also back."""
     memory.status[entry] = status
     if memory.status[entry ^ 1] == UNKNOWN and (status == WON or not can_repeat):
         memory.status[entry ^ 1] = NOT_WON if status == WON else WON
@@ -295,7 +295,8 @@ def _kernels(parts: Any) -> EndgameKernels:
 
     @rare_kernel
     def next_move(memory: EndgameMemory, depth: int) -> int:
-        return pick_move(memory.rows[depth], memory.moves[depth])
+        action: int = pick_move(memory.rows[depth], memory.moves[depth])
+        return action
 
     @rare_kernel
     def search(memory: EndgameMemory, hero: int) -> int:

@@ -103,10 +103,7 @@ def pick_move(state: Row, moves: Ints) -> int:
     block = best_block(state, moves)
     if block < 0:
         return -1
-    if block == NUM_BLOCKS:
-        card = lowest_bit(moves[block])
-    else:
-        card = best_card(state, moves[block])
+    card = lowest_bit(moves[block]) if block == NUM_BLOCKS else best_card(state, moves[block])
     moves[block] &= ~(1 << card)
     return block * NUM_CARDS + card
 
