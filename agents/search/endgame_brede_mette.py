@@ -120,11 +120,11 @@ def best_block(state: Row, moves: Ints) -> int:
         return NUM_BLOCKS if moves[NUM_BLOCKS] else -1
     if moves[NUM_BLOCKS] & 1:
         return NUM_BLOCKS
-    if moves[_PASSES]:
-        return _PASSES
     for block in range(_BEATS, _EXCHANGES):
         if moves[block]:
             return block
+    if moves[_PASSES]:
+        return _PASSES
     if moves[NUM_BLOCKS]:
         return NUM_BLOCKS
     if moves[0]:
