@@ -110,7 +110,7 @@ def pick_move(state: Row, moves: Ints) -> int:
 
 @kernel
 def best_block(state: Row, moves: Ints) -> int:
-    """Finish what can be finished, else pass, else beat; -1 if there is no move.
+    """Finish what can be finished, else beat, else pass; -1 if there is no move.
 
     Who leads or adds puts down all that he can.
     """
