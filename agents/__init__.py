@@ -8,13 +8,15 @@ actions = agent.act(batch.observation, batch.action_mask)
 from __future__ import annotations
 
 import importlib
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from agents.base import Agent, KernelAgent
 from cardenvs.core.game import Game
 from cardenvs.registry import full_id, load_game
 
-__all__ = ["Agent", "KernelAgent", "make", "names"]
+__all__ = ["Agent", "KernelAgent", "make", "names", "options_of"]
 
 #: Agents of every game: name -> "module:function".
 _GENERAL = {"random": "agents.random:make_random"}
@@ -66,15 +68,37 @@ def make(
         **options: the agent's own options.
 
     Raises:
-        ValueError: if there is no such game or agent, or if `num_players` contradicts the game.
+        ValueError: if there is no such game, agent or option, or if `num_players` contradicts the
+            game.
     """
     table = _loaded(game, num_players)
-    known = _agents_of(table)
-    if name not in known:
-        raise ValueError(f"no agent of {table.id} is called {name!r}; there are {', '.join(known)}")
-    module, _, function = known[name].partition(":")
-    agent: Agent = getattr(importlib.import_module(module), function)(table, seed, **options)
+    allowed = options_of(table, name)
+    if unknown := [option for option in options if option not in allowed]:
+        there_are = f"it has {', '.join(allowed)}" if allowed else "it has none"
+        raise ValueError(f"the agent {name!r} has no option {unknown[0]!r}; {there_are}")
+    agent: Agent = _maker(table, name)(table, seed, **options)
     return agent
+
+
+def options_of(game: str | Game, name: str) -> dict[str, Any]:
+    """Return the options that an agent takes in `make`, and their defaults.
+
+    Raises:
+        ValueError: if there is no such game or agent.
+    """
+    parameters = list(inspect.signature(_maker(game, name)).parameters.values())
+    return {parameter.name: parameter.default for parameter in parameters[2:]}
+
+
+def _maker(game: str | Game, name: str) -> Callable[..., Agent]:
+    """Return the function (game, seed, options) that makes an agent."""
+    known = _agents_of(game)
+    if name not in known:
+        game_id = game.id if isinstance(game, Game) else full_id(game)
+        raise ValueError(f"no agent of {game_id} is called {name!r}; there are {', '.join(known)}")
+    module, _, function = known[name].partition(":")
+    maker: Callable[..., Agent] = getattr(importlib.import_module(module), function)
+    return maker
 
 
 def _agents_of(game: str | Game) -> dict[str, str]:
