@@ -145,7 +145,7 @@ def arena(
         report=report,
         crowd=crowd,
         narrowing=narrowing,
-        ratings=rate(games, num_shuffles, max_rated_games, seed) if num_shuffles else (),
+        ratings=rate(games, num_shuffles, max_rated_games, seed, progress) if num_shuffles else (),
         players=tuple(_facts(one, first[label], done) for label, one in entrants.items()),
         first_deal=int(seeds[0]),
         seed=seed,

@@ -10,7 +10,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, Normalize
+from matplotlib.colors import Colormap, Normalize, TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -47,8 +47,8 @@ def draw(
         fair: what equals get; it stands on the diagonal.
         lower_is_better: whether low numbers are blue.
     """
-    far = max(abs(x - fair) for panel in panels for x in panel.numbers.values()) or 1.0
-    norm = Normalize(fair - far, fair + far)
+    numbers = [number for panel in panels for number in panel.numbers.values()]
+    norm = _norm(numbers, fair, is_rate=lower_is_better)
     colors = matplotlib.colormaps["RdBu_r" if lower_is_better else "RdBu"]
     side = _CELL * len(labels)
     size = (len(panels) * (side + 1.9) + 0.9, side + 1.7)
@@ -61,9 +61,17 @@ def draw(
     better = "lower" if lower_is_better else "higher"
     bar = figure.colorbar(image, ax=list(all_axes), shrink=0.8, aspect=22, pad=0.02)
     bar.set_label(f"blue: the row's player does better than fair ({better})", fontsize=9)
+    bar.ax.set_yscale("linear")
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=8, length=0)
     figure.savefig(file, dpi=150)
+
+
+def _norm(numbers: Sequence[float], fair: float, is_rate: bool) -> Normalize:
+    """Let colors reach equally far on both sides of the fair value; in a rate, beside 0 and 1."""
+    below, above = (fair, 1.0 - fair) if is_rate else (1.0, 1.0)
+    far = max(max((fair - x) / below, (x - fair) / above) for x in numbers) or 1.0
+    return TwoSlopeNorm(fair, fair - far * below, fair + far * above)
 
 
 def _draw_panel(
@@ -81,8 +89,8 @@ def _draw_panel(
     image = axes.imshow(np.ma.masked_invalid(matrix), cmap=colors, norm=norm)
     axes.set_facecolor(_DIAGONAL)
     axes.set_title(panel.title, fontsize=10.5, pad=10)
-    wrapped = [textwrap.fill(label, _LABEL_WIDTH) for label in labels]
-    long = max(map(len, labels)) > 10
+    wrapped = [_wrapped(label) for label in labels]
+    long = any(len(line) > 11 for label in wrapped for line in label.splitlines())
     axes.set_xticks(
         range(count), wrapped, rotation=30 if long else 0, ha="right" if long else "center"
     )
@@ -101,7 +109,7 @@ def _draw_panel(
                 width = panel.half_widths[row, column]
                 axes.text(
                     j,
-                    i - 0.09,
+                    i - 0.07,
                     f"{matrix[i, j]:.3f}",
                     ha="center",
                     va="center",
@@ -109,7 +117,7 @@ def _draw_panel(
                     fontsize=11.5,
                 )
                 axes.text(
-                    j, i + 0.2, f"± {width:.3f}", ha="center", va="center", color=ink, fontsize=8
+                    j, i + 0.18, f"± {width:.3f}", ha="center", va="center", color=ink, fontsize=8
                 )
     return image
 
@@ -121,6 +129,14 @@ def _draw_gaps(axes: Axes, count: int) -> None:
     axes.set_yticks(edges, minor=True)
     axes.grid(which="minor", color="white", linewidth=2.5)
     axes.tick_params(which="minor", length=0)
+
+
+def _wrapped(label: str) -> str:
+    """Break a long label, after its name and its options if it has some."""
+    if len(label) <= _LABEL_WIDTH:
+        return label
+    spaced = label.replace(":", ": ").replace(",", ", ")
+    return "\n".join(line.replace(", ", ",") for line in textwrap.wrap(spaced, _LABEL_WIDTH))
 
 
 def _ink(color: Sequence[float]) -> str:

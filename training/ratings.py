@@ -2,7 +2,8 @@
 
 A game is a ranking of its sides (seats, or teams) by score, equal scores tied: where one player
 loses, all others are tied for first. A player that holds several seats takes part with all of
-them, and is then rated the mean of what they would be.
+them, and is then rated the mean of what they would be. The players do not change while they
+play, so the model adds no doubt between games (its tau is 0).
 
 Letters of shapes: G games, S sides.
 """
@@ -15,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from openskill.models import PlackettLuce, PlackettLuceRating
+from tqdm import tqdm
 
 #: Ratings depend on the order of the games, so they are averaged over so many orders.
 NUM_SHUFFLES = 20
 #: How many games, drawn anew for each order, go into a rating at most.
-MAX_GAMES = 5_000
+MAX_GAMES = 10_000
 
 #: Two scores that differ by less are the same: scores are fractions in single precision.
 _TIE = 1e-5
@@ -43,10 +45,10 @@ class Rating:
     """What a player is rated, averaged over the orders.
 
     Attributes:
-        mu: the estimate; a player unknown begins with 25.
+        mu: the estimate. Games tell differences alone: in each order the mean of all is set to 25.
         sigma: how unsure it is, by the model.
         ordinal: mu - 3 sigma.
-        spread: how far `mu` spreads over the orders (standard deviation).
+        spread: standard deviation of `mu` over the orders.
     """
 
     player: str
@@ -61,16 +63,16 @@ def rate(
     num_shuffles: int = NUM_SHUFFLES,
     max_games: int = MAX_GAMES,
     seed: int = 0,
+    progress: bool = False,
 ) -> tuple[Rating, ...]:
     """Rate all players of some games, the best first.
-
-    The players do not change while they play, so the model adds no doubt between games (tau = 0).
 
     Args:
         games: at least one.
         num_shuffles: orders of the games that ratings are averaged over.
         max_games: so many of all games, drawn anew for each order, are rated.
         seed: of the orders.
+        progress: show a progress bar.
     """
     rng = np.random.default_rng(seed)
     which = np.repeat(np.arange(len(games)), [len(table.scores) for table in games])
@@ -79,7 +81,7 @@ def rate(
     players = sorted({name for table in games for side in table.sides for name in side})
     model = PlackettLuce(tau=0.0)
     runs = []
-    for _ in range(num_shuffles):
+    for _ in tqdm(range(num_shuffles), "ratings", unit="order", disable=not progress):
         ratings = {player: model.rating() for player in players}
         for game in rng.permutation(len(which))[:max_games]:
             table = which[game]
@@ -120,7 +122,9 @@ def _mean(model: PlackettLuce, seats: Sequence[PlackettLuceRating]) -> PlackettL
 
 def _averaged(players: Sequence[str], runs: npt.NDArray[np.float64]) -> tuple[Rating, ...]:
     """Return the ratings from those of all orders, float64 [orders, players, 2]."""
-    means, spreads = runs.mean(axis=0), runs[:, :, 0].std(axis=0)
+    mus = runs[:, :, 0]
+    runs[:, :, 0] += PlackettLuce().mu - mus.mean(axis=1, keepdims=True)
+    means, spreads = runs.mean(axis=0), mus.std(axis=0)
     found = [
         Rating(player, float(mu), float(sigma), float(mu - 3 * sigma), float(spread))
         for player, (mu, sigma), spread in zip(players, means, spreads, strict=True)
