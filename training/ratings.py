@@ -104,7 +104,11 @@ def rate_game(
     ranks: Sequence[int],
 ) -> None:
     """Let the ratings of the players of a game learn from it, in place."""
-    before = [[ratings[player] for player in side] for side in sides]
+    # A seat has a rating of its own: the model changes what it is given, once for each seat.
+    before = [
+        [model.rating(ratings[player].mu, ratings[player].sigma) for player in side]
+        for side in sides
+    ]
     after = model.rate(before, ranks=[float(rank) for rank in ranks])
     found: dict[str, list[PlackettLuceRating]] = {}
     for side, new in zip(sides, after, strict=True):
