@@ -17,7 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 _CELL = 1.15  # inches
 _DIAGONAL = "#eeeeee"
-_LABEL_WIDTH = 16  # characters in a line
+_LABEL_WIDTH = 14  # characters in a line
 
 
 @dataclass(frozen=True)
@@ -90,36 +90,28 @@ def _draw_panel(
     axes.set_facecolor(_DIAGONAL)
     axes.set_title(panel.title, fontsize=10.5, pad=10)
     wrapped = [_wrapped(label) for label in labels]
-    long = any(len(line) > 11 for label in wrapped for line in label.splitlines())
-    axes.set_xticks(
-        range(count), wrapped, rotation=30 if long else 0, ha="right" if long else "center"
-    )
+    axes.set_xticks(range(count), wrapped)
     axes.set_yticks(range(count), wrapped)
-    axes.tick_params(length=0, labelsize=9.5)
+    axes.tick_params(length=0, labelsize=9)
     axes.spines[:].set_visible(False)
     _draw_gaps(axes, count)
     for i, row in enumerate(labels):
         for j, column in enumerate(labels):
             if i == j:
-                axes.text(
-                    j, i, f"fair\n{fair:.3f}", ha="center", va="center", color="#777777", fontsize=9
-                )
+                _write(axes, j, i, f"fair\n{_number(fair)}", "#777777", 9)
             else:
                 ink = _ink(colors(norm(matrix[i, j])))
-                width = panel.half_widths[row, column]
-                axes.text(
-                    j,
-                    i - 0.07,
-                    f"{matrix[i, j]:.3f}",
-                    ha="center",
-                    va="center",
-                    color=ink,
-                    fontsize=11.5,
-                )
-                axes.text(
-                    j, i + 0.18, f"± {width:.3f}", ha="center", va="center", color=ink, fontsize=8
-                )
+                _write(axes, j, i - 0.07, _number(matrix[i, j]), ink, 11.5)
+                _write(axes, j, i + 0.18, f"± {_number(panel.half_widths[row, column])}", ink, 8)
     return image
+
+
+def _write(axes: Axes, x: float, y: float, text: str, color: str, size: float) -> None:
+    axes.text(x, y, text, ha="center", va="center", color=color, fontsize=size)
+
+
+def _number(number: float) -> str:
+    return f"{number:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _draw_gaps(axes: Axes, count: int) -> None:
