@@ -23,11 +23,11 @@ from tqdm import tqdm
 
 import agents
 from agents.base import Agent
-from agents.learned import NetworkAgent
 from cardenvs.command_line import add_game_arguments, game_of
 from cardenvs.core.batch import Batch
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
+from training.players import PLAYER_TEXTS, read_player
 
 #: Where the published lists of deals begin: `dev` for choices, `test` for results. Training
 #: never gets there, see docs/architecture.md.
@@ -84,6 +84,12 @@ class Row:
             raise ValueError(f"rows of {self.deals} and {other.deals} deals cannot be paired")
         return with_interval(self.blocks - other.blocks)
 
+    def json(self) -> dict[str, Any]:
+        """Return the row as plain data, without the results of single deals."""
+        plain = asdict(self)
+        del plain["blocks"]
+        return plain
+
 
 @dataclass(frozen=True)
 class Report:
@@ -114,10 +120,7 @@ class Report:
         """Return the rows as a table in Markdown."""
         cells: list[Sequence[str]] = [_headings(self.rows[0], self.measure)]
         cells += map(_cells, self.rows)
-        widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
-        lines = [_table_line(line, widths) for line in cells]
-        lines.insert(1, _table_line(["-" * width for width in widths], widths))
-        return "\n".join(lines)
+        return markdown_table(cells)
 
     def text(self) -> str:
         """Return the table with a line that says what it is."""
@@ -127,9 +130,7 @@ class Report:
 
     def json(self) -> dict[str, Any]:
         """Return the report as plain data, without the results of single deals."""
-        rows = [asdict(row) for row in self.rows]
-        for row in rows:
-            del row["blocks"]
+        rows = [row.json() for row in self.rows]
         about = {"game": self.game, "measure": self.measure, "options": self.options}
         return about | {"split": self.split, "rows": rows}
 
@@ -163,7 +164,7 @@ def evaluate(
     Raises:
         ValueError: if there is no such list of deals, or nobody to measure.
     """
-    table = _measured_game(game)
+    table = measured_game(game)
     chosen = [(a, b) for a in players for b in players if a != b] if pairs is None else list(pairs)
     if not chosen:
         raise ValueError(f"a player is measured among others: {list(players)} are too few")
@@ -174,8 +175,9 @@ def evaluate(
             seated = lineup(table, players[player], players[others])
             played = play_duplicates(table, seated, deal_seeds(split, num_deals), bar.update)
             names = [shown_name(name, players[name]) for name in (player, others)]
-            rows.append(_row(table, names[0], names[1], played))
-    return Report(table.id, _measure(table), table.options, split, tuple(rows))
+            scores = played.scores[:, :, 0].mean(axis=1)
+            rows.append(row_of(table, names[0], names[1], num_others_of(table), scores, played))
+    return Report(table.id, measure_of(table), table.options, split, tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -193,15 +195,15 @@ class Played:
     lengths: npt.NDArray[np.int64]
 
 
-def deal_seeds(split: str, count: int) -> npt.NDArray[np.int64]:
-    """Return the first seeds of a published list of deals, int64 [count].
+def deal_seeds(split: str, count: int, start: int = 0) -> npt.NDArray[np.int64]:
+    """Return seeds of a published list of deals, the first or those from `start` on, int64 [count].
 
     Raises:
         ValueError: if there is no such list.
     """
     if split not in FIRST_DEAL:
         raise ValueError(f"the lists of deals are {', '.join(FIRST_DEAL)}, not {split!r}")
-    return FIRST_DEAL[split] + np.arange(count, dtype=np.int64)
+    return FIRST_DEAL[split] + np.arange(start, start + count, dtype=np.int64)
 
 
 def play_duplicates(
@@ -220,12 +222,17 @@ def play_duplicates(
         seeds: of the deals, int64 [D].
         tick: is called with how many deals have been played since the last call.
     """
-    size = max(1, _MAX_TABLES // _num_rotations(game))
+    size = max(1, _MAX_TABLES // num_rotations(game))
     parts = []
     for start in range(0, len(seeds), size):
         part = seeds[start : start + size]
         parts.append(_play_part(game, lineup, part))
         tick(len(part))
+    return joined(parts)
+
+
+def joined(parts: Sequence[Played]) -> Played:
+    """Return what came of several lists of deals as what came of one."""
     return Played(
         np.concatenate([part.scores for part in parts]),
         np.concatenate([part.capped for part in parts]),
@@ -234,16 +241,15 @@ def play_duplicates(
 
 
 def _play_part(game: Game, lineup: Sequence[Agent], seeds: npt.NDArray[np.int64]) -> Played:
-    num_rotations = _num_rotations(game)
-    seats, rotations = np.arange(game.num_players), np.arange(num_rotations)
+    seats, rotations = np.arange(game.num_players), np.arange(num_rotations(game))
     place_at = (seats[None, :] - rotations[:, None]) % game.num_players  # [R, P]: place at a seat
     places = np.tile(place_at, (len(seeds), 1))  # [B, P]
-    batch = Batch(game, len(places), np.repeat(seeds, num_rotations), autoreset=False)
+    batch = Batch(game, len(places), np.repeat(seeds, len(rotations)), autoreset=False)
     batch.reset()
     capped = _play_out(batch, lineup, places)
     scores = np.empty(places.shape)
     np.put_along_axis(scores, places, batch.episode_return.astype(np.float64), axis=1)
-    shape = (len(seeds), num_rotations)
+    shape = (len(seeds), len(rotations))
     return Played(
         scores.reshape(*shape, game.num_players),
         capped.reshape(shape),
@@ -285,23 +291,34 @@ def with_interval(blocks: npt.NDArray[np.float64]) -> tuple[float, float, float]
     Percentile bootstrap over the blocks. The resamples depend on D alone, so rows of the same
     deals are resampled together.
     """
-    count = len(blocks)
-    rng = np.random.default_rng(count)
-    means = [blocks[rng.integers(count, size=count)].mean() for _ in range(NUM_RESAMPLES)]
-    low, high = np.percentile(means, [2.5, 97.5])
+    low, high = np.percentile(resampled_means(blocks), [2.5, 97.5])
     return float(blocks.mean()), float(low), float(high)
 
 
-def _row(game: Game, player: str, others: str, played: Played) -> Row:
-    """Make the row of the lineup's first place."""
-    scores = played.scores[:, :, 0].mean(axis=1)
-    is_loss = _measure(game) == LOSS_RATE
+def resampled_means(blocks: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the means of resamples of the blocks, [D], as float64 [NUM_RESAMPLES]."""
+    count = len(blocks)
+    rng = np.random.default_rng(count)
+    means = [blocks[rng.integers(count, size=count)].mean() for _ in range(NUM_RESAMPLES)]
+    return np.array(means)
+
+
+def row_of(
+    game: Game,
+    player: str,
+    others: str,
+    num_others: int,
+    scores: npt.NDArray[np.float64],
+    played: Played,
+) -> Row:
+    """Make a row from a player's mean score in each deal, float64 [D]."""
+    is_loss = measure_of(game) == LOSS_RATE
     blocks = -scores if is_loss else scores
     result, low, high = with_interval(blocks)
     return Row(
         player=player,
         others=others,
-        num_others=0 if game.num_teams else game.num_players - 1,
+        num_others=num_others,
         deals=len(blocks),
         games=played.capped.size,
         result=result,
@@ -314,7 +331,7 @@ def _row(game: Game, player: str, others: str, played: Played) -> Row:
     )
 
 
-def _measured_game(game: str | Game) -> Game:
+def measured_game(game: str | Game) -> Game:
     """Return the game; one with one loser with the loss counted as -1, and nothing for others."""
     given = load_game(game) if isinstance(game, str) else game
     if "reward" not in given.options:
@@ -322,12 +339,19 @@ def _measured_game(game: str | Game) -> Game:
     return load_game(given.id, **{**given.options, "reward": "loser"})
 
 
-def _measure(game: Game) -> str:
+def measure_of(game: Game) -> str:
+    """Return what is measured in a game: loss rates, or scores."""
     return LOSS_RATE if "reward" in game.options else SCORE
 
 
-def _num_rotations(game: Game) -> int:
+def num_rotations(game: Game) -> int:
+    """Return in how many places a player, or a team, can sit."""
     return game.num_teams or game.num_players
+
+
+def num_others_of(game: Game) -> int:
+    """Return how many others a player is alone among; 0 where it makes up a team."""
+    return 0 if game.num_teams else game.num_players - 1
 
 
 def lineup(game: Game, player: Agent, others: Agent) -> list[Agent]:
@@ -364,6 +388,14 @@ def _cells(row: Row) -> Sequence[str]:
     )
 
 
+def markdown_table(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells, the headings first, as a table in Markdown."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    texts = [_table_line(line, widths) for line in lines]
+    texts.insert(1, _table_line(["-" * width for width in widths], widths))
+    return "\n".join(texts)
+
+
 def _table_line(cells: Iterable[str], widths: Sequence[int]) -> str:
     padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
     return f"| {' | '.join(padded)} |"
@@ -373,26 +405,19 @@ def _table_line(cells: Iterable[str], widths: Sequence[int]) -> str:
 # Command line
 
 
-def _player(game: Game, name: str, seed: int) -> Agent:
-    """Return an agent by its name, or a learned one by its file."""
-    if name.endswith(".npz"):
-        return NetworkAgent.load(Path(name), seed=seed)
-    return agents.make(game, name, seed)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
     add_game_arguments(parser)
-    parser.add_argument("players", nargs="*", help="names of agents, or files policy.npz")
+    parser.add_argument("players", nargs="*", help=PLAYER_TEXTS)
     parser.add_argument("--deals", type=int, default=1_000)
     parser.add_argument("--split", choices=sorted(FIRST_DEAL), default="dev")
     parser.add_argument("--seed", type=int, default=0, help="of the agents")
     parser.add_argument("--out", type=Path, help="a folder for the table as JSON, Markdown, text")
     given = parser.parse_args(arguments)
     game = game_of(given)
-    names = given.players or agents.list(game)
-    players = {name: _player(game, name, given.seed + i) for i, name in enumerate(names)}
+    names = given.players or agents.list(game, fast=True)
+    players = {name: read_player(name).make(game, given.seed + i) for i, name in enumerate(names)}
     report = evaluate(game, players, None, given.deals, given.split)
     print(report.text())
     if given.out:

@@ -24,11 +24,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import json
-import platform
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +45,13 @@ from cardenvs.faces.sb3 import SelfPlayVecEnv
 from cardenvs.registry import load_game
 from training.curve import Curve
 from training.evaluate import Report, evaluate
+from training.origin import origin
 from training.policies import SharedActionsPolicy, features_of_actions
 
 LEARNER = "ppo"
+
+#: Those whose versions a run is told with.
+PACKAGES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
 
 
 @dataclass(frozen=True)
@@ -231,7 +232,7 @@ def _make_env(config: Config, game: Game) -> SelfPlayVecEnv:
     """Return the tables; the first opponent of the pool is replaced before each rollout."""
     pool: list[Agent] = [agents.make(game, "random", config.seed)]
     shares = [1.0]
-    if "rules" in agents.list(game):
+    if "rules" in agents.list(game, fast=True):
         pool.append(agents.make(game, "rules", config.seed))
         shares = [1.0 - config.rules_share, config.rules_share]
     return SelfPlayVecEnv(game, config.num_tables, [agent.act for agent in pool], shares)
@@ -295,7 +296,7 @@ class SelfPlay(BaseCallback):
     def measure(self, model: MaskablePPO) -> None:
         """Add a point to the curve and save the model."""
         players: dict[str, Agent] = {LEARNER: snapshot(model, self._game, self._config.seed)}
-        baselines = agents.list(self._game)
+        baselines = agents.list(self._game, fast=True)
         players |= {name: agents.make(self._game, name, 0) for name in baselines}
         pairs = [(LEARNER, name) for name in baselines]
         deals = self._config.curve_deals
@@ -315,7 +316,7 @@ class SelfPlay(BaseCallback):
 def _final_table(config: Config, game: Game, model: MaskablePPO, progress: bool) -> Report:
     """Measure the learner, greedy and sampled, and the baselines on the test deals."""
     learner, greedy = f"{LEARNER} (sampled)", f"{LEARNER} (greedy)"
-    baselines = list(agents.list(game))
+    baselines = list(agents.list(game, fast=True))
     players: dict[str, Agent] = {name: agents.make(game, name, 0) for name in baselines}
     players[learner] = snapshot(model, game, config.seed)
     players[greedy] = snapshot(model, game, config.seed, greedy=True)
@@ -342,22 +343,9 @@ def _claim_folder(config: Config, out: Path, resume: bool) -> bool:
         changed = ", ".join(name for name in told if told[name] != was.get(name))
         raise ValueError(f"the run in {out} has another configuration: {changed}")
     out.mkdir(parents=True, exist_ok=True)
-    about = {"config": told} | _origin()
+    about = {"config": told} | origin(PACKAGES)
     file.write_text(json.dumps(about, indent=2) + "\n")
     return has_begun
-
-
-def _origin() -> dict[str, Any]:
-    """Return what a published number must carry: commit, versions, machine."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    packages = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-    return {
-        "commit": found.stdout.strip() or None,
-        "versions": {name: version(name) for name in packages},
-        "python": platform.python_version(),
-        "machine": f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores",
-    }
 
 
 def _save_whole(model: MaskablePPO, file: Path) -> None:
