@@ -11,6 +11,7 @@ solver values are strokes of team 0.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ from cardenvs.games.braus import (
     TRICKS_TO_WIN,
     Row,
     holds_king,
+    live_cards,
     strength_bit,
     team_of,
 )
@@ -62,8 +64,7 @@ MOST_STROKES = 2
 # table; `best` is a strength, 0 on lead, and `seat` is the one to play.
 _WIDTHS = {"live": NUM_LIVE, "sevens": MAX_PLAYERS, "tricks": 6, "leader": 3}
 _WIDTHS |= {"best": 5, "winner": 3, "seat": 3}
-_STARTS = np.cumsum([0, *_WIDTHS.values()]).tolist()
-SEVENS_AT, TRICKS_AT, LEADER_AT, BEST_AT, WINNER_AT, SEAT_AT = _STARTS[1:-1]
+SEVENS_AT, TRICKS_AT, LEADER_AT, BEST_AT, WINNER_AT, SEAT_AT, _ = accumulate(_WIDTHS.values())
 LIVE_BITS = (1 << NUM_LIVE) - 1
 TRICKS_BITS = 63
 #: What tells apart the positions between two tricks of one deal.
@@ -109,10 +110,16 @@ def new_solver(nodes: int = NODES) -> Solver:
         raise ValueError(f"a solver looks at one node or more, not {nodes}")
     facts = np.zeros(6, np.int64)
     facts[MAX_NODES] = nodes
-    per_seat = [np.zeros(MAX_PLAYERS, np.int64) for _ in range(2)]
-    table = np.zeros(1 << TABLE_BITS, np.int64)
-    per_live_card = [np.zeros(NUM_LIVE, np.int64) for _ in range(4)]
-    return Solver(facts, *per_seat, per_live_card[0], table, *per_live_card[1:])
+    return Solver(
+        facts=facts,
+        live=np.zeros(MAX_PLAYERS, np.int64),
+        sevens=np.zeros(MAX_PLAYERS, np.int64),
+        holder=np.zeros(NUM_LIVE, np.int64),
+        table=np.zeros(1 << TABLE_BITS, np.int64),
+        positions=np.zeros(NUM_LIVE, np.int64),
+        moves=np.zeros(NUM_LIVE, np.int64),
+        bounds=np.zeros(NUM_LIVE, np.int64),
+    )
 
 
 # ----------------------------------------------------------------------------------------------
@@ -530,6 +537,13 @@ def begin_world(state: Row, solver: Any) -> int:
     winner = state.best_seat if state.phase == FOLLOW else 0
     position = packed(live, sevens, tricks, state.leader, state.best, winner)
     return at_seat(position, state.current_player)
+
+
+@kernel
+def find_live_cards(state: Row) -> None:
+    """Read off the hands which live cards are in them."""
+    for seat in range(state.num_players):
+        state.live[seat] = live_cards(state.hands[seat])
 
 
 @kernel
