@@ -5,7 +5,7 @@ Letters of shapes: O observation size, A actions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ class Memory(NamedTuple):
     world: Any  # float64 [A]: the values in this world
     total: Any  # float64 [A]: their sum over the worlds
     counts: Any  # int64 [2]: the worlds that were solved, and those that were given up
+    order: Any  # int64 [A]: all actions, those to be preferred first
 
 
 @cache
@@ -57,9 +58,10 @@ def pimc_kernels(sample_world: Callable[..., Any], solve: SolveKernel) -> Search
 
     @kernel
     def choose(mask: Mask, memory: Any) -> int:
-        """The action of the highest sum; of equals that of the lowest id."""
+        """The action of the highest sum; of equals the one that comes first in the order."""
         best = -1
-        for action in range(mask.shape[0]):
+        for place in range(mask.shape[0]):
+            action = memory.order[place]
             if mask[action] and (best < 0 or memory.total[action] > memory.total[best]):
                 best = action
         return best
@@ -74,15 +76,34 @@ def pimc_kernels(sample_world: Callable[..., Any], solve: SolveKernel) -> Search
 
 
 def make_pimc(
-    game: Game, solve: SolveKernel, solver: Any, budget: Budget, seed: int | None
+    game: Game,
+    solve: SolveKernel,
+    solver: Any,
+    budget: Budget,
+    seed: int | None,
+    order: Sequence[int] | None = None,
 ) -> SearchAgent:
-    """Return an agent that solves sampled worlds of a game; `solver` holds its solver's arrays."""
+    """Return an agent that solves sampled worlds of a game.
+
+    Args:
+        game: the game with its options.
+        solve: solves a world.
+        solver: the arrays that it works on.
+        budget: the worlds, or the seconds, for one decision.
+        seed: of the agent's generator; by default drawn from the system.
+        order: all actions, those first that are preferred where several are as good, or where no
+            world was solved; by default the lowest id first.
+
+    Raises:
+        ValueError: if the seed is out of range.
+    """
     memory = Memory(
         rows=game.blank_rows(),
         solver=solver,
         world=np.zeros(game.num_actions),
         total=np.zeros(game.num_actions),
         counts=np.zeros(2, np.int64),
+        order=np.arange(game.num_actions) if order is None else np.array(order, np.int64),
     )
     kernels = pimc_kernels(game.view.sample_world, solve)
     return SearchAgent("search", kernels, memory, budget, seed)

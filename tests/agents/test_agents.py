@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,14 @@ from tests.oracles.cases import CASES
 from training.evaluate import evaluate
 
 AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.list(game_id)]
+
+#: Options with which slow agents are quick.
+QUICK = {"search": {"worlds": 1}}
+
+
+def make(game: str | Game, name: str, seed: int) -> Any:
+    """Return an agent that is quick, whatever its name."""
+    return agents.make(game, name, seed, **QUICK.get(name, {}))
 
 
 def positions(game: Game, count: int, seed: int = 0) -> Any:
@@ -38,11 +47,14 @@ def positions(game: Game, count: int, seed: int = 0) -> Any:
 def test_plays_legally_whatever_the_options(game_id: str, name: str, num_games: int) -> None:
     rng = random.Random(1)
     for _ in range(10):
-        batch = cardenvs.make_batch(game_id, 8, seed=1, **CASES[game_id].random_options(rng))
-        agent = agents.make(batch.game, name, seed=2)
+        num_tables, most_steps = (2, num_games) if name in QUICK else (8, sys.maxsize)
+        options = CASES[game_id].random_options(rng)
+        batch = cardenvs.make_batch(game_id, num_tables, seed=1, **options)
+        agent = make(batch.game, name, seed=2)
         batch.reset()
-        finished = 0
-        while finished < num_games / 25:
+        finished = steps = 0
+        while finished < num_games / 25 and steps < most_steps:
+            steps += 1
             batch.step(agent.act(batch.observation, batch.action_mask))  # checks every action
             finished += int(batch.terminated.sum())
 
@@ -54,7 +66,7 @@ def test_hidden_cards_do_not_matter(game_id: str, name: str, num_games: int) -> 
         chosen = set()
         for seed in range(3):
             world = state.determinize(seat, seed)
-            agent = agents.make(game_id, name, seed=5)
+            agent = make(game_id, name, seed=5)
             chosen.add(int(agent.act(world.observation(seat), world.action_mask())))
         assert len(chosen) == 1
 
@@ -64,11 +76,10 @@ def test_the_seed_decides(game_id: str, name: str) -> None:
     batch = cardenvs.make_batch(game_id, num_envs=64, seed=1)
     batch.reset()
     first, second = (
-        agents.make(game_id, name, seed=7).act(batch.observation, batch.action_mask)
-        for _ in range(2)
+        make(game_id, name, seed=7).act(batch.observation, batch.action_mask) for _ in range(2)
     )
     assert (first == second).all()
-    other = agents.make(game_id, name, seed=8)
+    other = make(game_id, name, seed=8)
     is_same = (other.act(batch.observation, batch.action_mask) == first).all()
     assert is_same == (other.plays == "greedy")
 
@@ -76,7 +87,7 @@ def test_the_seed_decides(game_id: str, name: str) -> None:
 @pytest.mark.parametrize(("game_id", "name"), AGENTS)
 def test_one_position_without_a_leading_axis(game_id: str, name: str) -> None:
     state = load(game_id).new_initial_state(seed=3)
-    action = agents.make(game_id, name, seed=1).act(state.observation(), state.action_mask())
+    action = make(game_id, name, seed=1).act(state.observation(), state.action_mask())
     assert isinstance(action, np.int64)
     state.apply_action(action)
 
@@ -86,7 +97,7 @@ def test_a_finished_table_gets_action_0(game_id: str, name: str) -> None:
     game = load(game_id)
     observation = np.zeros((2, game.observation_size), np.int8)
     mask = np.zeros((2, game.num_actions), np.int8)
-    assert agents.make(game_id, name, seed=1).act(observation, mask).tolist() == [0, 0]
+    assert make(game_id, name, seed=1).act(observation, mask).tolist() == [0, 0]
 
 
 def test_names_and_errors() -> None:
