@@ -26,11 +26,15 @@ _SPECIAL = {
         "lowest": "agents.braus:make_lowest",
         "priority": "agents.priority:make_priority",
     },
-    "bred_ryg-v0": {"rules": "agents.bred_ryg:make_rules"},
+    "bred_ryg-v0": {
+        "rules": "agents.bred_ryg:make_rules",
+        "search": "agents.search.beating:make_bred_ryg",
+    },
     "brede_mette-v0": {
         "rules": "agents.brede_mette:make_rules",
         "lowest": "agents.brede_mette:make_lowest",
         "priority": "agents.priority:make_priority",
+        "search": "agents.search.beating:make_brede_mette",
     },
     "dreeg-v0": {
         "rules": "agents.dreeg:make_rules",
