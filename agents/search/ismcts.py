@@ -156,9 +156,7 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
                 simulate(rng, memory)
 
     @kernel
-    def try_to_solve(
-        observation: Observation, mask: Mask, rng: Stream, memory: Memory
-    ) -> None:
+    def try_to_solve(observation: Observation, mask: Mask, rng: Stream, memory: Memory) -> None:
         """Have the solver take an endgame; what no solver takes is left to the tree."""
         memory.counts[SOLVED] = GIVEN_UP
         state = memory.rows[0]
@@ -167,24 +165,32 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
             memory.answer[0] = answer_of(observation, mask, rng, memory)
 
     @kernel
-    def answer_of(
-        observation: Observation, mask: Mask, rng: Stream, memory: Memory
-    ) -> int:
+    def answer_of(observation: Observation, mask: Mask, rng: Stream, memory: Memory) -> int:
         """A best action: where there are several the policy's, if it is one, or the lowest id."""
         values = memory.exact
         best = -1
         for action in range(mask.shape[0]):
             if mask[action] and (best < 0 or values[action] > values[best]):
                 best = action
-        liked = policy(observation, mask, rng)
+        liked = ask_policy(observation, mask, rng)
         return liked if values[liked] == values[best] else best
+
+    @rare_kernel
+    def ask_policy(observation: Observation, mask: Mask, rng: Stream) -> int:
+        return policy(observation, mask, rng)
+
+    @rare_kernel
+    def policy_action(state: Any, rng: Stream, memory: Memory) -> int:
+        """What the policy plays for the seat on turn in the world."""
+        write_observation(state, state.current_player, memory.observation)
+        return ask_policy(memory.observation, memory.mask, rng)
 
     @rare_kernel
     def simulate(rng: Stream, memory: Memory) -> None:
         """Play the world out, and note at all nodes passed what it brought."""
         state = memory.rows[0]
         write_returns(state, memory.units[0])
-        play_on(state, NO_ACTION, memory.mask)
+        write_action_mask(state, memory.mask)  # of the root, also where there is no choice
         leaf = walk_down(state, rng, memory)
         roll_out(state, rng, memory)
         write_returns(state, memory.units[1])
@@ -193,16 +199,13 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
 
     @rare_kernel
     def play_on(state: Any, action: int, mask: Mask) -> None:
-        """Play an action, if it is one, up to the next decision or the end of the game."""
-        while True:
-            if action != NO_ACTION:
-                apply_action(state, action)
+        """Play an action, and forced ones up to the next decision or the end of the game."""
+        while action != NO_ACTION:
+            apply_action(state, action)
             if is_terminal(state):
                 return
             action = forced_action(state)
-            if action == NO_ACTION:
-                write_action_mask(state, mask)
-                return
+        write_action_mask(state, mask)
 
     @kernel
     def walk_down(state: Any, rng: Stream, memory: Memory) -> int:
@@ -253,8 +256,7 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
         """An action without a child: the policy's to begin with, then any; NO_ACTION if none."""
         if best != NO_NODE:
             return random_legal(memory.mask, random_word(rng))
-        write_observation(state, state.current_player, memory.observation)
-        return policy(memory.observation, memory.mask, rng)
+        return policy_action(state, rng, memory)
 
     @kernel
     def add_child(state: Any, parent: int, action: int, memory: Memory) -> int:
@@ -288,8 +290,7 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
             if random_word(rng) < memory.random_share:
                 action = random_legal(memory.mask, random_word(rng))
             else:
-                write_observation(state, state.current_player, memory.observation)
-                action = policy(memory.observation, memory.mask, rng)
+                action = policy_action(state, rng, memory)
             play_on(state, action, memory.mask)
         if not is_terminal(state):
             memory.counts[CUT_OFF] += 1
