@@ -1,6 +1,6 @@
 """Baseline agents: they see observations and action masks, nothing else.
 
-agents.names("bred_ryg")                       # ("random", "rules")
+agents.list("bred_ryg")                       # ("random", "rules")
 agent = agents.make("bred_ryg", "rules", seed=1)
 actions = agent.act(batch.observation, batch.action_mask)
 """
@@ -14,17 +14,20 @@ from agents.base import Agent, KernelAgent
 from cardenvs.core.game import Game
 from cardenvs.registry import full_id, load_game
 
-__all__ = ["Agent", "KernelAgent", "make", "names"]
+__all__ = ["Agent", "KernelAgent", "list", "make"]
 
 #: Agents of every game: name -> "module:function".
-_GENERAL = {"random": "agents.random:make_random"}
+_GENERAL = {
+    "random": "agents.random:make_random",
+    "lowest": "agents.hints:make_lowest",
+    "hints": "agents.hints:make_hints",
+}
 
 #: Agents of one game: versioned id -> name -> "module:function".
 _SPECIAL = {
     "braus-v0": {
-        "rules": "agents.braus:make_rules",
-        "lowest": "agents.braus:make_lowest",
         "priority": "agents.priority:make_priority",
+        "search": "agents.search.braus:make_search",
     },
     "bred_ryg-v0": {
         "rules": "agents.bred_ryg:make_rules",
@@ -44,7 +47,7 @@ _SPECIAL = {
 }
 
 
-def names(game_id: str | Game) -> tuple[str, ...]:
+def list(game_id: str | Game) -> tuple[str, ...]:
     """Return the names of the agents that play a game, for `make`.
 
     Raises:
@@ -64,7 +67,7 @@ def make(
 
     Args:
         game: the game with its rule options, or its id.
-        name: of the agent, one of `names(game)`.
+        name: of the agent, one of `list(game)`.
         seed: of the agent's own generator; by default drawn from the system.
         num_players: at the table, where `game` is an id; by default as the game has it.
         **options: the agent's own options.

@@ -1,20 +1,24 @@
-"""The pages of the games say what the code says."""
+"""The pages say what code and results say."""
 
 import runpy
 from pathlib import Path
 
 import pytest
 
-import cardenvs
-
 GENERATOR = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "generate.py"))
+PAGES = GENERATOR["pages"]()
+PICTURES = GENERATOR["pictures"]()
 
 
-@pytest.mark.parametrize("game_id", cardenvs.game_ids())
-def test_tables_are_those_of_the_code(game_id: str) -> None:
-    page = GENERATOR["page_of"](game_id).read_text()
-    names = {found[1] for found in GENERATOR["BLOCK"].findall(page)}
-    assert names == {"options", "actions", "observation"}
-    assert GENERATOR["filled"](page, cardenvs.load_game(game_id)) == page, (
-        "run `python docs/generate.py`"
-    )
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_tables_are_those_of_the_code(page: Path) -> None:
+    text = page.read_text()
+    names = [found[1] for found in GENERATOR["BLOCK"].findall(text)]
+    assert names
+    assert len(names) == text.count("<!-- table: ")
+    assert GENERATOR["filled"](text, PAGES[page]) == text, "run `python docs/generate.py`"
+
+
+@pytest.mark.parametrize("copy", PICTURES, ids=lambda copy: copy.name)
+def test_pictures_are_those_of_the_results(copy: Path) -> None:
+    assert copy.read_bytes() == PICTURES[copy].read_bytes(), "run `python docs/generate.py`"

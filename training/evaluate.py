@@ -391,7 +391,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="a folder for the table as JSON, Markdown, text")
     given = parser.parse_args(arguments)
     game = game_of(given)
-    names = given.players or agents.names(game)
+    names = given.players or agents.list(game)
     players = {name: _player(game, name, given.seed + i) for i, name in enumerate(names)}
     report = evaluate(game, players, None, given.deals, given.split)
     print(report.text())

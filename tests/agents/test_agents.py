@@ -16,12 +16,10 @@ from agents import dreeg
 from agents.learned import NetworkAgent
 from agents.priority import PriorityAgent
 from cardenvs.core.game import Game
-from cardenvs.games import braus_view
-from cardenvs.games.braus import LIVE_CARDS
 from tests.oracles.cases import CASES
 from training.evaluate import evaluate
 
-AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.names(game_id)]
+AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.list(game_id)]
 
 
 def positions(game: Game, count: int, seed: int = 0) -> Any:
@@ -93,7 +91,7 @@ def test_a_finished_table_gets_action_0(game_id: str, name: str) -> None:
 
 def test_names_and_errors() -> None:
     game = load("bred_ryg")
-    assert agents.names("bred_ryg") == agents.names(game) == ("random", "rules")
+    assert agents.list("bred_ryg") == agents.names(game) == ("random", "rules")
     assert agents.make(game, "rules").name == "rules"
     with pytest.raises(ValueError, match=r"'clever'; there are random, rules"):
         agents.make("bred_ryg", "clever")
@@ -191,59 +189,6 @@ def test_rules_lose_at_most_three_games_in_a_hundred_among_random_players() -> N
     players = {name: agents.make("bred_ryg", name, seed=1) for name in ("random", "rules")}
     report = evaluate("bred_ryg", players, [("rules", "random")], 400, progress=False)
     assert report.rows[0].high < 0.03
-
-
-# ----------------------------------------------------------------------------------------------
-# Bräus
-
-
-def braus_choose(name: str, hands: list[str], *played: str, **options: Any) -> str:
-    """Return the words for what an agent plays after some actions; seat 0 leads."""
-    game = cardenvs.load_game("braus-v0", skip_forced=False, **options)
-    state = game.new_initial_state(seed=0, deal={"dealer": 3, "hands": hands, "leader": 0})
-    for text in played:
-        state.apply_action(state.string_to_action(text))
-    agent = agents.make(game, name)
-    return state.action_to_string(int(agent.act(state.observation(), state.action_mask())))
-
-
-def test_lowest_plays_the_weakest_card_by_the_order_of_the_game() -> None:
-    hands = ["KH 6C AD", "9C JD 8S", "TC", "TD"]
-    assert braus_choose("lowest", hands) == "lead 6C"
-    assert braus_choose("lowest", hands, "lead 6C") == "play JD"
-    assert braus_choose("lowest", hands, "lead 6C", "play 9C") == "pass"
-    kept = ["7D 6C", "9C", "TC", "TD"]
-    assert braus_choose("lowest", kept, sevens="optional") == "lay 7D"
-
-
-def test_h6_leads_the_weakest_card_that_no_opponent_can_beat() -> None:
-    assert braus_choose("rules", ["8S AD 6D", "9C", "6C", "9H"]) == "lead 8S"
-    assert braus_choose("rules", ["8S AD 6D", "9C", "JC", "9H"]) == "lead 6D"  # 8S may be beaten
-    assert braus_choose("rules", ["KH AD 6D", "6C", "TC", "6S"]) == "lead AD"
-
-
-def test_h5_knows_what_passes_prove() -> None:
-    """Once both opponents have passed on AD, it is sure, though higher cards are out."""
-    game = cardenvs.load_game("braus-v0")
-    deal = {"dealer": 3, "hands": ["AD 9H 6D", "6C", "9S KH", "6S"]}
-    state = game.new_initial_state(seed=0, deal=deal)
-    agent, seen = agents.make(game, "rules"), state.observation()
-    assert state.action_to_string(int(agent.act(seen, state.action_mask()))) == "lead 6D"
-    start = braus_view.OFFSETS[4][braus_view.MAY_HOLD]
-    for place in (1, 3):
-        caps = start + place * len(LIVE_CARDS)
-        seen[caps + LIVE_CARDS.index("AD") + 1 : caps + len(LIVE_CARDS)] = 0
-    assert state.action_to_string(int(agent.act(seen, state.action_mask()))) == "lead AD"
-
-
-@pytest.mark.compiled
-def test_in_braus_each_agent_beats_those_that_know_less() -> None:
-    names = ("random", "lowest", "priority", "rules")
-    players = {name: agents.make("braus", name, seed=1) for name in names}
-    pairs = [("lowest", "random"), ("priority", "random"), ("rules", "lowest")]
-    report = evaluate("braus", players, pairs, 40_000, progress=False)
-    assert all(row.low > 0.0 for row in report.rows)
-    assert 0.13 < report.rows[0].result < 0.15  # two independent engines: 0.136 and 0.142
 
 
 # ----------------------------------------------------------------------------------------------

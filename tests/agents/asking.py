@@ -1,0 +1,32 @@
+"""What the tests of hints share: playing to a position, and asking there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import agents
+import cardenvs
+from agents.hints import advice_masks, hint_book
+
+
+def position(game_id: str, deal: dict[str, Any], *played: str, **options: Any) -> Any:
+    """Return the state after some actions, by their words, from a position."""
+    state = cardenvs.load_game(game_id, **options).new_initial_state(seed=0, deal=deal)
+    for text in played:
+        state.apply_action(state.string_to_action(text))
+    return state
+
+
+def choice(state: Any, name: str, **options: Any) -> str:
+    """Return the words for what an agent plays."""
+    agent = agents.make(state.game, name, seed=0, **options)
+    return str(state.action_to_string(int(agent.act(state.observation(), state.action_mask()))))
+
+
+def advice(state: Any, hint: str) -> list[str]:
+    """Return the words for what a hint advises; nothing where it does not speak."""
+    observation, mask = state.observation()[None], state.action_mask()[None]
+    (advised,) = advice_masks(hint_book(state.game), hint, observation, mask)
+    return [state.action_to_string(int(action)) for action in np.flatnonzero(advised)]
