@@ -19,7 +19,20 @@ from cardenvs.core.game import Game
 from tests.oracles.cases import CASES
 from training.evaluate import evaluate
 
-AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.list(game_id)]
+#: Searches that think less here, and are too slow where they are not compiled.
+SHORT = {
+    ("bred_ryg-v0", "search"): {"simulations": 20},
+    ("brede_mette-v0", "search"): {"simulations": 20},
+}
+AGENTS = [
+    pytest.param(game_id, name, marks=pytest.mark.compiled if (game_id, name) in SHORT else ())
+    for game_id in cardenvs.game_ids()
+    for name in agents.list(game_id)
+]
+
+
+def made(game: Game, name: str, seed: int) -> Any:
+    return agents.make(game, name, seed, **SHORT.get((game.id, name), {}))
 
 
 def positions(game: Game, count: int, seed: int = 0) -> Any:
@@ -39,7 +52,7 @@ def test_plays_legally_whatever_the_options(game_id: str, name: str, num_games: 
     rng = random.Random(1)
     for _ in range(10):
         batch = cardenvs.make_batch(game_id, 8, seed=1, **CASES[game_id].random_options(rng))
-        agent = agents.make(batch.game, name, seed=2)
+        agent = made(batch.game, name, 2)
         batch.reset()
         finished = 0
         while finished < num_games / 25:
@@ -54,7 +67,7 @@ def test_hidden_cards_do_not_matter(game_id: str, name: str, num_games: int) -> 
         chosen = set()
         for seed in range(3):
             world = state.determinize(seat, seed)
-            agent = agents.make(game_id, name, seed=5)
+            agent = made(load(game_id), name, 5)
             chosen.add(int(agent.act(world.observation(seat), world.action_mask())))
         assert len(chosen) == 1
 
@@ -64,11 +77,10 @@ def test_the_seed_decides(game_id: str, name: str) -> None:
     batch = cardenvs.make_batch(game_id, num_envs=64, seed=1)
     batch.reset()
     first, second = (
-        agents.make(game_id, name, seed=7).act(batch.observation, batch.action_mask)
-        for _ in range(2)
+        made(load(game_id), name, 7).act(batch.observation, batch.action_mask) for _ in range(2)
     )
     assert (first == second).all()
-    other = agents.make(game_id, name, seed=8)
+    other = made(load(game_id), name, 8)
     is_same = (other.act(batch.observation, batch.action_mask) == first).all()
     assert is_same == (other.plays == "greedy")
 
@@ -76,7 +88,7 @@ def test_the_seed_decides(game_id: str, name: str) -> None:
 @pytest.mark.parametrize(("game_id", "name"), AGENTS)
 def test_one_position_without_a_leading_axis(game_id: str, name: str) -> None:
     state = load(game_id).new_initial_state(seed=3)
-    action = agents.make(game_id, name, seed=1).act(state.observation(), state.action_mask())
+    action = made(load(game_id), name, 1).act(state.observation(), state.action_mask())
     assert isinstance(action, np.int64)
     state.apply_action(action)
 
@@ -86,7 +98,7 @@ def test_a_finished_table_gets_action_0(game_id: str, name: str) -> None:
     game = load(game_id)
     observation = np.zeros((2, game.observation_size), np.int8)
     mask = np.zeros((2, game.num_actions), np.int8)
-    assert agents.make(game_id, name, seed=1).act(observation, mask).tolist() == [0, 0]
+    assert made(load(game_id), name, 1).act(observation, mask).tolist() == [0, 0]
 
 
 def test_names_and_errors() -> None:
