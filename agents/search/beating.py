@@ -19,7 +19,7 @@ from cardenvs.games.beating import DECK, BeatingRow
 #: Simulations for a decision, where no limit is given.
 SIMULATIONS = 1_000
 #: Moves that may be tried to solve an endgame exactly.
-ENDGAME_NODES = 50_000
+ENDGAME_NODES = 100_000
 
 
 @kernel

@@ -260,6 +260,7 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
 
     @kernel
     def add_child(state: Any, parent: int, action: int, memory: Memory) -> int:
+        """Put an action of the seat on turn below a node; return its node."""
         tree = memory.tree
         node = add_node(memory, parent, action)
         tree.mover[node] = state.current_player
@@ -271,8 +272,9 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
 
     @kernel
     def add_node(memory: Memory, parent: int, action: int) -> int:
+        """Begin a node that nothing is known of; there must be room."""
         tree = memory.tree
-        node = memory.counts[NODES]
+        node: int = memory.counts[NODES]
         memory.counts[NODES] += 1
         tree.parent[node] = parent
         tree.action[node] = action
@@ -297,6 +299,7 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
 
     @kernel
     def back_up(leaf: int, memory: Memory) -> None:
+        """Count a visit at all nodes down to a leaf, and what it brought the seat moving there."""
         tree, units = memory.tree, memory.units
         node = leaf
         while node != ROOT:
@@ -308,8 +311,9 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
     @kernel
     def choose(mask: Mask, memory: Memory) -> int:
         """The solver's action, or that of most visits; of equals the better, then any."""
+        action: int = memory.answer[0]
         if memory.counts[SOLVED] == EXACT:
-            return memory.answer[0]
+            return action
         tree = memory.tree
         best = tree.first_child[ROOT]
         child = best
@@ -318,7 +322,8 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
             if more > 0 or (more == 0 and tree.total[child] > tree.total[best]):
                 best = child
             child = tree.sibling[child]
-        return tree.action[best]
+        action = tree.action[best]
+        return action
 
     @kernel
     def write_values(mask: Mask, memory: Memory, values: Any) -> None:
@@ -399,5 +404,5 @@ def make_ismcts(
 
 def units_at_stake(game: Game) -> float:
     """Return how far apart the best and the worst result of one game are, in units."""
-    num_games = game.options.get("num_games", 1)
+    num_games = int(game.options.get("num_games", 1))
     return (game.max_return - game.min_return) * game.returns_scale / num_games

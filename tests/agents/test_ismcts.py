@@ -73,9 +73,9 @@ def values_of(agent: SearchAgent, state: State) -> Any:
     return agent.values(state.observation(), state.action_mask())
 
 
-def begin(game_id: str, hands: list[str], *played: str) -> State:
+def begin(game_id: str, hands: list[str], *played: str, **options: Any) -> State:
     """Return a table without a stock at which seat 0 leads, after some actions; H is trump."""
-    game = load_game(game_id, num_players=len(hands))
+    game = load_game(game_id, num_players=len(hands), **options)
     deal = {"dealer": len(hands) - 1, "hands": hands, "stock": "", "trump": "H"}
     state = game.new_initial_state(seed=0, deal=deal)
     for text in played:
@@ -191,6 +191,15 @@ def test_a_solver_decides_the_endgame(game_id: str) -> None:
 
 
 @pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize(("reward", "win"), [("loser", 0.0), ("zero_sum", 0.5)])
+def test_the_end_of_two_is_known_exactly_in_points(game_id: str, reward: str, win: float) -> None:
+    state = begin(game_id, ["AH 2S", "3S", ""], reward=reward)
+    values = values_of(agents.make(state.game, "search", simulations=1), state)
+    found = {state.action_to_string(action): values[action] for action in state.legal_actions()}
+    assert found == {"lead AH": win, "lead 2S": -1.0}
+
+
+@pytest.mark.parametrize("game_id", GAMES)
 def test_of_equally_good_actions_the_hints_choose(game_id: str) -> None:
     state = begin(game_id, ENDGAME)
     agent = tree_search(state.game, 100, LIKES_ALL)
@@ -227,16 +236,14 @@ def test_is_legal_and_within_bounds_whatever_the_rules(game_id: str, num_games: 
         assert chosen(agent, state) in state.legal_actions()
         values = values_of(agent, state)
         seen = values[~np.isnan(values)]
-        least, most = (bound / game.options["num_games"] for bound in _bounds(game))
+        least, most = (
+            bound / game.options["num_games"] for bound in (game.min_return, game.max_return)
+        )
         assert seen.size
         assert ((least <= seen) & (seen <= most)).all()
         assert np.isnan(values[state.action_mask() == 0]).all()
         sizes.add(game.num_players)
     assert num_games < 50 or sizes == {2, 3, 4, 5, 6}
-
-
-def _bounds(game: Game) -> tuple[float, float]:
-    return game.min_return, game.max_return
 
 
 @pytest.mark.parametrize("game_id", GAMES)
