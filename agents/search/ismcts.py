@@ -405,4 +405,5 @@ def make_ismcts(
 def units_at_stake(game: Game) -> float:
     """Return how far apart the best and the worst result of one game are, in units."""
     num_games = int(game.options.get("num_games", 1))
-    return (game.max_return - game.min_return) * game.returns_scale / num_games
+    points: float = (game.max_return - game.min_return) / num_games
+    return points * game.returns_scale
