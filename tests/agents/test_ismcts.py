@@ -302,18 +302,18 @@ def test_the_time_is_a_limit(game_id: str) -> None:
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_full_tree_grows_no_more(game_id: str) -> None:
     state = load_game(game_id).new_initial_state(seed=3)
-    agent = tree_search(state.game, 300, max_nodes=10)
+    agent = tree_search(state.game, 60, max_nodes=10)
     assert chosen(agent, state) in state.legal_actions()
     counts, tree = agent._memory.counts, agent._memory.tree
-    assert (counts[NODES], counts[SIMULATIONS]) == (10, 300)
+    assert (counts[NODES], counts[SIMULATIONS]) == (10, 60)
     assert len(tree.visits) == 10
     children = tree.parent == 0
-    assert tree.visits[children].sum() == 300
+    assert tree.visits[children].sum() == 60
 
 
 def test_a_tree_without_room_for_all_actions_still_plays() -> None:
     state = load_game("bred_ryg").new_initial_state(seed=3)
-    agent = tree_search(state.game, 300, max_nodes=2)
+    agent = tree_search(state.game, 20, max_nodes=2)
     assert chosen(agent, state) in state.legal_actions()
 
 
