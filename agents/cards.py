@@ -10,7 +10,7 @@ import importlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,10 @@ class Entry:
     what: str
     how: str
     is_slow: bool = False
+
+    def by(self, maker: str) -> Entry:
+        """Return the same, made by another."""
+        return replace(self, maker=maker)
 
     def load_maker(self) -> Callable[..., Agent]:
         """Return the function (game, seed, **options) -> agent."""
@@ -89,6 +93,16 @@ _PRIORITY = Entry(
     "gives to mere habits.",
 )
 
+_TREE = Entry(
+    "",
+    "A tree of what may follow, over sampled worlds",
+    "Information-set Monte-Carlo tree search: each simulation samples a world that the observation "
+    "allows, goes down one tree in which each player takes what loses him least often, and plays "
+    "the game out by the hints. Once two players are left without a stock, all cards are known, "
+    "and the end is solved exactly.",
+    is_slow=True,
+)
+
 #: Agents of one game, by its versioned id.
 SPECIAL = {
     "braus-v0": {
@@ -101,8 +115,11 @@ SPECIAL = {
             is_slow=True,
         ),
     },
-    "bred_ryg-v0": {},
-    "brede_mette-v0": {"priority": _PRIORITY},
+    "bred_ryg-v0": {"search": _TREE.by("agents.search.beating:make_bred_ryg")},
+    "brede_mette-v0": {
+        "priority": _PRIORITY,
+        "search": _TREE.by("agents.search.beating:make_brede_mette"),
+    },
     "dreeg-v0": {"priority": _PRIORITY},
 }
 
