@@ -35,6 +35,13 @@ class Budget:
     seconds: float | None = None
     slice_units: int = 16
 
+    def slice_of(self, done: int) -> int:
+        """Return how much to work before the next look at the clock, after so many units."""
+        if self.units is None:
+            return self.slice_units
+        rest = self.units - done
+        return rest if self.seconds is None else min(self.slice_units, rest)
+
     def __post_init__(self) -> None:
         if self.units is None and self.seconds is None:
             raise ValueError("a search needs a limit: worlds or simulations, or seconds")
@@ -48,7 +55,8 @@ class SearchKernels(NamedTuple):
     """The parts of a search; `memory` is whatever arrays it works on, made by its maker."""
 
     begin: Callable[..., Any]  # (observation, mask, memory): forget the last decision
-    extend: Callable[..., Any]  # (observation, mask, rng, memory, units): work so much more
+    #: (observation, mask, rng, memory, units) -> whether still more work could change anything
+    extend: Callable[..., bool]
     choose: Callable[..., int]  # (mask, memory) -> the action to play
     write_values: Callable[..., Any]  # (mask, memory, values float64 [A]): in points, of the mover
 
@@ -78,21 +86,18 @@ class SearchAgent:
         """
         self.name = name
         self.budget = budget
-        self._entry = _entry_points(kernels)
+        self._search = _compiled(kernels)
         self._memory = memory
         self._rng = agent_stream(seed)
 
     def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
         """Choose a legal action for each position; see `agents.Agent.act`."""
         observations, masks = as_positions(observation, action_mask)
-        actions = np.zeros(len(masks), np.int64)
-        if self.budget.seconds is None:
-            work = (self._rng, self._memory, self.budget.units, actions)
-            self._entry.act_all(observations, masks, *work)
-        else:
-            for i in np.flatnonzero(masks.any(axis=1)):
-                self._think(observations[i], masks[i])
-                actions[i] = self._entry.choose(masks[i], self._memory)
+        counts = np.count_nonzero(masks, axis=1)
+        actions = masks.argmax(axis=1).astype(np.int64)  # right where there is no choice
+        for i in np.flatnonzero(counts > 1):
+            self._think(observations[i], masks[i])
+            actions[i] = self._search.choose(masks[i], self._memory)
         return actions if action_mask.ndim == 2 else actions[0]
 
     def values(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
@@ -109,59 +114,34 @@ class SearchAgent:
         values = np.full(masks.shape, np.nan)
         for i in np.flatnonzero(masks.any(axis=1)):
             self._think(observations[i], masks[i])
-            self._entry.write_values(masks[i], self._memory, values[i])
+            self._search.write_values(masks[i], self._memory, values[i])
         return values if action_mask.ndim == 2 else values[0]
 
     def _think(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> None:
         """Work on one position until the budget is spent."""
         end = None if self.budget.seconds is None else time.perf_counter() + self.budget.seconds
-        self._entry.begin(observation, mask, self._memory)
+        self._search.begin(observation, mask, self._memory)
         done = 0
         while self.budget.units is None or done < self.budget.units:
-            rest = self.budget.slice_units
-            if self.budget.units is not None:
-                rest = min(rest, self.budget.units - done)
-            self._entry.extend(observation, mask, self._rng, self._memory, rest)
+            rest = self.budget.slice_of(done)
+            can_change = self._search.extend(observation, mask, self._rng, self._memory, rest)
             done += rest
-            if end is not None and time.perf_counter() >= end:
+            if not can_change or (end is not None and time.perf_counter() >= end):
                 return
 
 
-class _EntryPoints(NamedTuple):
-    act_all: Callable[..., Any]
-    begin: Callable[..., Any]
-    extend: Callable[..., Any]
-    choose: Callable[..., Any]
-    write_values: Callable[..., Any]
-
-
 @cache
-def _entry_points(kernels: SearchKernels) -> _EntryPoints:
+def _compiled(kernels: SearchKernels) -> SearchKernels:
     """Compile a search, once for all agents that use it."""
     begin_search, extend_search, choose_action, write_all = kernels
-
-    @entry_point
-    def act_all(
-        observations: Any, masks: Any, rng: Any, memory: Any, units: int, actions: Any
-    ) -> None:
-        for i in range(masks.shape[0]):
-            count = 0
-            for action in range(masks.shape[1]):
-                if masks[i, action]:
-                    count += 1
-                    actions[i] = action
-            if count > 1:
-                begin_search(observations[i], masks[i], memory)
-                extend_search(observations[i], masks[i], rng, memory, units)
-                actions[i] = choose_action(masks[i], memory)
 
     @entry_point
     def begin(observation: Any, mask: Any, memory: Any) -> None:
         begin_search(observation, mask, memory)
 
     @entry_point
-    def extend(observation: Any, mask: Any, rng: Any, memory: Any, units: int) -> None:
-        extend_search(observation, mask, rng, memory, units)
+    def extend(observation: Any, mask: Any, rng: Any, memory: Any, units: int) -> bool:
+        return extend_search(observation, mask, rng, memory, units)
 
     @entry_point
     def choose(mask: Any, memory: Any) -> int:
@@ -171,4 +151,4 @@ def _entry_points(kernels: SearchKernels) -> _EntryPoints:
     def write_values(mask: Any, memory: Any, values: Any) -> None:
         write_all(mask, memory, values)
 
-    return _EntryPoints(act_all, begin, extend, choose, write_values)
+    return SearchKernels(begin, extend, choose, write_values)

@@ -144,16 +144,17 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
     @rare_kernel
     def extend(
         observation: Observation, mask: Mask, rng: Stream, memory: Memory, units: int
-    ) -> None:
+    ) -> bool:
         for _ in range(units):
             if memory.counts[SOLVED] == EXACT:
-                return
+                return False
             state = memory.rows[0]
             sample_world(observation, rng, state)
             if memory.counts[SOLVED] == UNTRIED:
                 try_to_solve(observation, mask, rng, memory)
             if memory.counts[SOLVED] == GIVEN_UP:
-                simulate(rng, memory)
+                simulate(mask, rng, memory)
+        return True
 
     @kernel
     def try_to_solve(observation: Observation, mask: Mask, rng: Stream, memory: Memory) -> None:
@@ -186,11 +187,12 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
         return ask_policy(memory.observation, memory.mask, rng)
 
     @rare_kernel
-    def simulate(rng: Stream, memory: Memory) -> None:
+    def simulate(mask: Mask, rng: Stream, memory: Memory) -> None:
         """Play the world out, and note at all nodes passed what it brought."""
         state = memory.rows[0]
         write_returns(state, memory.units[0])
-        write_action_mask(state, memory.mask)  # of the root, also where there is no choice
+        for action in range(mask.shape[0]):  # at the root those that the search was asked about
+            memory.mask[action] = mask[action]
         leaf = walk_down(state, rng, memory)
         roll_out(state, rng, memory)
         write_returns(state, memory.units[1])

@@ -45,7 +45,7 @@ def pimc_kernels(sample_world: Callable[..., Any], solve: SolveKernel) -> Search
         memory.counts[:] = 0
 
     @rare_kernel
-    def extend(observation: Observation, mask: Mask, rng: Stream, memory: Any, units: int) -> None:
+    def extend(observation: Observation, mask: Mask, rng: Stream, memory: Any, units: int) -> bool:
         for _ in range(units):
             sample_world(observation, rng, memory.rows[0])
             if solve(memory.rows[0], mask, memory.solver, memory.world):
@@ -55,6 +55,7 @@ def pimc_kernels(sample_world: Callable[..., Any], solve: SolveKernel) -> Search
                         memory.total[action] += memory.world[action]
             else:
                 memory.counts[1] += 1
+        return True
 
     @kernel
     def choose(mask: Mask, memory: Any) -> int:
