@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,19 @@ OBSERVATION = (
 )
 
 OFFSETS = piece_offsets(OBSERVATION, MAX_PLAYERS)
+
+#: How many sevens the other seats may hold: for each number of sevens all ways to split them, in
+#: three bits a seat, those among fewer seats first; and how many there are for so many players.
+SPLITS = np.zeros((NUM_SUITS + 1, 70), np.int64)
+NUM_SPLITS = np.zeros((MAX_PLAYERS + 1, NUM_SUITS + 1), np.int64)
+for _counts in itertools.product(range(NUM_SUITS + 1), repeat=MAX_PLAYERS - 1):
+    _sevens = sum(_counts)
+    if _sevens <= NUM_SUITS:
+        _seats = range(MAX_PLAYERS - 1, 0, -1)
+        _split = sum(count << (3 * seat) for count, seat in zip(_counts, _seats, strict=True))
+        SPLITS[_sevens, NUM_SPLITS[MAX_PLAYERS, _sevens]] = _split
+        _last = max((seat for seat in _seats if _split >> (3 * seat) & 7), default=0)
+        NUM_SPLITS[max(_last + 1, 2) :, _sevens] += 1
 
 HAND = piece_index(OBSERVATION, "hand")
 BEST = piece_index(OBSERVATION, "best")
@@ -350,9 +364,9 @@ def choose_special(
     for is_draw in range(2):
         target = random_fraction(rng) * total
         reached = 0.0
-        for code in range(5 ** (state.num_players - 1)):
-            split = split_of(state, code, num_sevens)
-            if split < 0:
+        for place in range(NUM_SPLITS[state.num_players, num_sevens]):
+            split: int = SPLITS[num_sevens, place]
+            if not may_split(state, split):
                 continue
             for king in range(1, state.num_players if has_king else 2):
                 if has_king and not may_hold_king(state, king):
@@ -365,18 +379,12 @@ def choose_special(
 
 
 @kernel
-def split_of(state: Row, code: int, num_sevens: int) -> int:
-    """The numbers of sevens in a code's digits, in three bits a seat; -1 if they cannot be."""
-    split = 0
-    left = num_sevens
+def may_split(state: Row, split: int) -> bool:
+    """Whether no hand that is known to hold no seven gets one."""
     for seat in range(1, state.num_players):
-        count = code % 5
-        code //= 5
-        if count and has_seat(state.no_seven, seat):
-            return -1
-        split |= count << (3 * seat)
-        left -= count
-    return split if left == 0 else -1
+        if split >> (3 * seat) & 7 and has_seat(state.no_seven, seat):
+            return False
+    return True
 
 
 @kernel
