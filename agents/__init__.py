@@ -33,7 +33,7 @@ _SPECIAL = {
         "priority": "agents.priority:make_priority",
     },
     "dreeg-v0": {
-        "rules": "agents.dreeg:make_rules",
+        "hints": "agents.dreeg:make_hints",
         "lowest": "agents.dreeg:make_lowest",
         "priority": "agents.priority:make_priority",
     },
