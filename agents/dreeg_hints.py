@@ -14,6 +14,7 @@ from agents.dreeg_worth import (
     highest_missing,
     is_kamerun,
     is_on_lead,
+    is_strict,
     other_places,
     own_points,
     own_side,
@@ -54,12 +55,10 @@ from cardenvs.games.dreeg_score import WIN
 from cardenvs.games.dreeg_view import (
     ACTIVE,
     ANNOUNCER,
-    CLOSER,
     HAND,
     HAND_SIZE,
     POINTS_WON,
     STROKES,
-    TALON_SIZE,
     TRICKS,
     read_deck,
     read_flags,
@@ -191,12 +190,6 @@ def has_won(observation: Observation, actions: Actions) -> bool:
 def go_out(observation: Observation, actions: Actions) -> Actions:
     """Go out."""
     return 0, word(OUT)
-
-
-@kernel
-def is_strict(observation: Observation) -> bool:
-    """Whether suit must be followed: no talon, or a closed one."""
-    return bool(observation[TALON_SIZE] == 0 or read_flags(observation, CLOSER) != 0)
 
 
 @kernel

@@ -35,6 +35,7 @@ from cardenvs.games.dreeg_row import KAMERUN, MAX_PLAYERS, RUFEN
 from cardenvs.games.dreeg_view import (
     ACTIVE,
     BARRED,
+    CLOSER,
     DECLARED,
     HAND,
     HAND_SIZE,
@@ -46,6 +47,7 @@ from cardenvs.games.dreeg_view import (
     PLAYED,
     POINTS_WON,
     SUBGAME,
+    TALON_SIZE,
     TEAM,
     TRICK,
     TRICKS,
@@ -58,8 +60,9 @@ from cardenvs.games.dreeg_view import (
 
 #: What a trick brings beside the cards of the one who leads, for each other player.
 POINTS_OF_OTHERS = 3.0
-#: What a trump is worth in the hand beside its points and its rank.
-WORTH_OF_TRUMP = 4.0
+#: What a marriage of 20 points is worth beside the card that is led.
+MARRIAGE_IN_LOOSE_PLAY = 20.0
+MARRIAGE_IN_STRICT_PLAY = 10.0
 
 #: Two hands have at most so many cards each.
 _MOST_CARDS = NUM_CARDS // 2
@@ -321,8 +324,9 @@ def best_play(observation: Observation, plays: int) -> int:
     trick = read_trick(observation)
     side = own_side(observation)
     hands = read_hands(observation, trick.behind & ~side)
+    unseen = unseen_cards(observation)
     is_own = trick.led != NO_CARD and has_seat(side, trick.holder)
-    is_bad = is_kamerun(observation)
+    is_bad, is_loose = is_kamerun(observation), not is_strict(observation)
     best = -1
     most = 0.0
     while plays:
@@ -330,11 +334,14 @@ def best_play(observation: Observation, plays: int) -> int:
         plays = without_lowest(plays)
         card = action % NUM_CARDS
         if is_bad:
-            worth = worth_in_kamerun(card, trick, hands)
+            worth = worth_in_kamerun(card, trick, hands, unseen)
+        elif is_loose:
+            worth = worth_in_loose_play(card, trick, hands, trump, unseen)
         else:
-            worth = worth_of(card, trick, hands, trump, is_own)
+            worth = worth_in_strict_play(card, trick, hands, trump, is_own)
         if action != card:
-            worth += 40.0 if suit_of(card) == trump else 20.0
+            marriage = 2.0 if suit_of(card) == trump else 1.0
+            worth += marriage * (MARRIAGE_IN_LOOSE_PLAY if is_loose else MARRIAGE_IN_STRICT_PLAY)
         if best < 0 or worth > most:
             best = action
             most = worth
@@ -342,37 +349,65 @@ def best_play(observation: Observation, plays: int) -> int:
 
 
 @kernel
-def worth_of(card: int, trick: Trick, hands: Hands, trump: int, is_own: bool) -> float:
-    """What it is worth to lead a card, or to put it into the trick."""
+def is_strict(observation: Observation) -> bool:
+    """Whether suit must be followed: no talon, or a closed one."""
+    return bool(observation[TALON_SIZE] == 0 or read_flags(observation, CLOSER) != 0)
+
+
+@kernel
+def chance_of_trick(card: int, trick: Trick, hands: Hands, trump: int, is_own: bool) -> float:
+    """About the chance that a card, or the best one before it, wins the trick for the own side."""
     is_best = trick.led == NO_CARD or beats(card, trick.best, trump)
-    chance = 0.0
-    if is_best or is_own:
-        led = card if trick.led == NO_CARD else trick.led
-        chance = chance_to_keep(card if is_best else trick.best, led, trump, hands)
-    points = float(POINTS[card])
-    stake = trick.points + points + POINTS_OF_OTHERS * popcount(trick.behind)
-    lost = 0.0 if is_best or is_own else float(trick.points)
-    return chance * stake - (1.0 - chance) * (points + lost) - worth_kept(card, trump)
+    if not is_best and not is_own:
+        return 0.0
+    led = card if trick.led == NO_CARD else trick.led
+    return chance_to_keep(card if is_best else trick.best, led, trump, hands)
 
 
 @kernel
-def worth_in_kamerun(card: int, trick: Trick, hands: Hands) -> float:
-    """What it is worth in Kamerun: to be rid of the card, less what it wins."""
-    chance = 0.0
-    if trick.led == NO_CARD or beats(card, trick.best, NO_SUIT):
-        led = card if trick.led == NO_CARD else trick.led
-        chance = chance_to_keep(card, led, NO_SUIT, hands)
-    points = float(POINTS[card])
-    stake = trick.points + points + POINTS_OF_OTHERS * popcount(trick.behind)
-    return points + card % NUM_RANKS - chance * stake
+def balance(card: int, trick: Trick, chance: float, points_of_others: float) -> float:
+    """What is won with a chance, less what is lost otherwise."""
+    points = float(POINTS[card] + trick.points)
+    coming = points_of_others * popcount(trick.behind)
+    lost = points if chance == 0.0 else float(POINTS[card])
+    return chance * (points + coming) - (1.0 - chance) * lost
 
 
 @kernel
-def worth_kept(card: int, trump: int) -> float:
-    """What a card is worth in the hand, beside its points."""
-    if suit_of(card) == trump:
-        return WORTH_OF_TRUMP + 0.5 * (card % NUM_RANKS)
-    return 0.3 * (card % NUM_RANKS)
+def worth_in_strict_play(card: int, trick: Trick, hands: Hands, trump: int, is_own: bool) -> float:
+    """What it is worth to play a card where all must follow suit; trumps are for later."""
+    chance = chance_of_trick(card, trick, hands, trump, is_own)
+    kept = 8.0 + card % NUM_RANKS if suit_of(card) == trump else 0.0
+    return balance(card, trick, chance, 2.0) - kept
+
+
+@kernel
+def worth_in_loose_play(
+    card: int, trick: Trick, hands: Hands, trump: int, unseen: CardMask
+) -> float:
+    """What it is worth to play a card while any may follow: winners and trumps are for later."""
+    chance = chance_of_trick(card, trick, hands, trump, False)
+    rank = card % NUM_RANKS
+    kept = 12.0 + rank if suit_of(card) == trump else 0.6 * rank
+    higher = popcount(unseen & higher_cards(card))
+    kept += 8.0 if higher == 0 else -0.5 * higher
+    if trick.led == NO_CARD:
+        kept += 6.0 * chance
+    return balance(card, trick, chance, 1.0) - kept
+
+
+@kernel
+def worth_in_kamerun(card: int, trick: Trick, hands: Hands, unseen: CardMask) -> float:
+    """What it is worth in Kamerun to be rid of a card, less what it wins.
+
+    A card is the more dangerous the more lower ones of its suit are out.
+    """
+    chance = chance_of_trick(card, trick, hands, NO_SUIT, False)
+    stake: float = trick.points + POINTS[card] + 3.0 * popcount(trick.behind)
+    higher = popcount(unseen & higher_cards(card))
+    lower = popcount(unseen & suit_cards(suit_of(card))) - higher
+    danger: float = 0.5 * POINTS[card] + card % NUM_RANKS + 2.0 * (lower - higher)
+    return danger - 1.5 * chance * stake
 
 
 # ----------------------------------------------------------------------------------------------
