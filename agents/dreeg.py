@@ -307,7 +307,7 @@ HINTS = HintBook(
     off=frozenset(
         {
             "DR-H3",
-            "DR-H4a",
+            "DR-H9",
             "DR-H12a",
             "DR-H12b",
             "DR-H13b",

@@ -34,6 +34,7 @@ from cardenvs.games.dreeg_cards import (
     NUM_RANKS,
     NUM_SUITS,
     POINTS,
+    beats,
     higher_cards,
     marriage_suits,
     suit_cards,
@@ -426,24 +427,30 @@ def right_neighbor(observation: Observation, actions: Actions) -> Actions:
 
 
 @kernel
-def gives_to_one_close_to_leaving(observation: Observation, actions: Actions) -> bool:
-    """Following, the trick is held by an opponent with few strokes, in a phase under way."""
+def gives_to_one_with_few_strokes(observation: Observation, plays: int) -> bool:
+    """An opponent with few strokes has the best card of the trick, and no card left beats it."""
     trick = read_trick(observation)
     if trick.led == NO_CARD or has_seat(own_side(observation), trick.holder):
         return False
-    return bool(observation[STROKES + trick.holder] <= FEW_STROKES and actions[0])
+    if observation[STROKES + trick.holder] > FEW_STROKES:
+        return False
+    while plays:
+        if beats(lowest_card(plays), trick.best, trump_of(observation)):
+            return False
+        plays = without_lowest(plays)
+    return True
 
 
 @kernel
 def may_leave(observation: Observation, actions: Actions) -> bool:
     """The trick is held by one who will soon be safe."""
-    return not is_kamerun(observation) and gives_to_one_close_to_leaving(observation, actions)
+    return not is_kamerun(observation) and gives_to_one_with_few_strokes(observation, actions[0])
 
 
 @kernel
 def may_lose(observation: Observation, actions: Actions) -> bool:
     """Kamerun, and the trick is held by one who will soon have lost."""
-    return is_kamerun(observation) and gives_to_one_close_to_leaving(observation, actions)
+    return is_kamerun(observation) and gives_to_one_with_few_strokes(observation, actions[0])
 
 
 @kernel
