@@ -1,385 +1,345 @@
-"""Agents of Dreeg: by the hints of the rule text, and the control that plays its weakest card.
+"""The hints of Dreeg as players, and the control that always plays its weakest card.
 
-Numbers such as DR-H5 are those of the hints in docs/games/dreeg.md. The kernels read the
-observation of the seat on turn and its action mask, nothing else. Places are seats as the observer
-counts them, 0 for itself.
-
-Cards are chosen by what they are worth: the chance that the own side wins the trick, as far as
-voids, headings and known cards tell, times what then lies in it.
+The kernels of the hints stand in `dreeg_hints`, what cards are worth in `dreeg_worth`.
 """
 
 from __future__ import annotations
 
-from agents.base import GREEDY, KernelAgent
-from cardenvs.core.cards import NO_CARD, has_card, lowest_card, without_lowest
+from typing import Any
+
+from agents.dreeg_hints import (
+    CALLS,
+    TRUMPS,
+    Actions,
+    ace_for_marriage,
+    announce,
+    calls_with_marriage,
+    calls_with_strong_packet,
+    close_talon,
+    elects_dealer,
+    expects_too_little,
+    fewest_points,
+    go_out,
+    has_won,
+    has_won_all_unannounced,
+    highest_trump_missing,
+    is_calling,
+    is_naming_trumps,
+    is_sure_of_winning,
+    keep_exits,
+    keep_marriages,
+    lead_sure_trump,
+    leave_talon_open,
+    likeliest_to_lose,
+    may_break_marriage,
+    may_exchange,
+    may_leave,
+    may_lose,
+    may_lose_exits,
+    may_tie,
+    may_win_nothing,
+    most_points,
+    own_trumps,
+    right_neighbor,
+    risks_three,
+    should_draw_trumps,
+    strongest_trump,
+    surrender,
+    swap_nine,
+    wins_everything,
+    word,
+)
+from agents.dreeg_worth import (
+    best_play,
+    trump_of,
+    weakest,
+)
+from agents.hints import (
+    ActionSets,
+    Hint,
+    HintAgent,
+    HintBook,
+    SilentHint,
+    make_agent,
+    split_sets,
+)
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import bit_reader, kernel, lowest_bit, popcount
 from cardenvs.core.rng import Stream
 from cardenvs.core.rows import CardMask, Mask, Observation
-from cardenvs.core.seats import has_seat, seat_mask
 from cardenvs.games.dreeg_cards import (
     ALL_CARDS,
-    NO_SUIT,
-    NUM_CARDS,
-    NUM_RANKS,
     NUM_SUITS,
-    POINTS,
-    beats,
-    higher_cards,
-    marriage_suits,
     suit_cards,
-    suit_of,
 )
 from cardenvs.games.dreeg_row import (
     ACTIONS,
     CALL,
-    CLOSE,
     CONTINUE,
-    DEALER,
-    DURCHMARSCH,
-    EXCHANGE_NINE,
-    KAMERUN,
     MARRY,
-    MAX_PLAYERS,
-    OUT,
-    RUFEN,
     TRUMP,
 )
-from cardenvs.games.dreeg_score import WIN
 from cardenvs.games.dreeg_view import (
-    ACTIVE,
-    BARRED,
-    DECLARED,
     HAND,
-    HAND_SIZE,
-    IS_PARTNER_PUBLIC,
-    KNOWN,
-    LEADER,
-    LED,
-    LEFT_OUT,
-    PLAYED,
-    POINTS_WON,
-    SUBGAME,
-    TEAM,
-    TRICK,
-    TRICKS,
-    TRUMP_SUIT,
     read_deck,
-    read_flags,
-    read_suits,
-    the_one,
 )
 
-read_legal_words = bit_reader(ACTIONS.size - CALL)
-
-#: What a trick brings beside the cards of the one who leads, for each other player.
-POINTS_OF_OTHERS = 3.0
-#: What a trump is worth in the hand beside its points and its rank.
-WORTH_OF_TRUMP = 4.0
-#: DR-H8, DR-H9. Close where the hand alone should bring so many points, far more than are needed.
-SURE_TO_WIN = 85.0
-#: DR-H13. Announce with this chance to win all tricks.
-SURE_DURCHMARSCH = 0.7
-
-
-@kernel
-def act_lowest(observation: Observation, mask: Mask, rng: Stream) -> int:
-    """Play the weakest legal card, plain before trump; elsewhere go on, or take the first id."""
-    legal = read_deck(mask, 0)
-    if legal:
-        return weakest(legal, trump_of(observation))
-    if mask[CONTINUE]:
-        return CONTINUE
-    return CALL + lowest_bit(read_legal_words(mask, CALL))
-
-
-@kernel
-def act(observation: Observation, mask: Mask, rng: Stream) -> int:
-    """Play by the hints but DR-H4: to surrender costs strokes against the controls."""
-    legal = read_deck(mask, 0)
-    if mask[EXCHANGE_NINE]:
-        return EXCHANGE_NINE  # DR-H10
-    if mask[CLOSE] and is_sure_of_winning(observation):
-        return CLOSE  # DR-H8
-    if mask[DURCHMARSCH] and chance_of_all_tricks(observation) > SURE_DURCHMARSCH:
-        return DURCHMARSCH  # DR-H13
-    if legal:
-        return best_play(observation, legal, read_deck(mask, MARRY))
-    if mask[OUT]:
-        return OUT if own_points(observation) >= WIN else CONTINUE  # DR-H6
-    if mask[CONTINUE]:
-        return CONTINUE
-    words = read_legal_words(mask, CALL)
-    if words >> (DEALER - CALL):
-        return highest_dealer(words)
-    if mask[TRUMP]:
-        return name_trump(observation)
-    return call(observation)
-
-
-@kernel
-def highest_dealer(words: int) -> int:
-    """DR-H15: the right neighbour, which is the last place to the left."""
-    place = popcount(words >> (DEALER - CALL)) - 1
-    return DEALER + place
+read_plays, read_words = bit_reader(CALL), bit_reader(ACTIONS.size - CALL)
 
 
 # ----------------------------------------------------------------------------------------------
-# What the observation tells
+# Base policies
 
 
 @kernel
-def trump_of(observation: Observation) -> int:
-    """The trump suit, NO_SUIT if there is none."""
-    return the_one(read_suits(observation, TRUMP_SUIT))
+def play_for_worth(observation: Observation, actions: Actions, rng: Stream) -> int:
+    """Play the card worth most; go on, and name or call in the longest suit."""
+    plays, words = actions
+    if plays:
+        return best_play(observation, plays)
+    if words & word(CONTINUE):
+        return CONTINUE
+    suit = longest_suit(read_deck(observation, HAND))
+    if words & TRUMPS & word(TRUMP + suit):
+        return TRUMP + suit
+    in_suit = words & CALLS & suit_cards(suit)
+    return CALL + lowest_bit(in_suit if in_suit else words)
 
 
 @kernel
-def own_side(observation: Observation) -> int:
-    """The places of the own side, as far as it is known."""
-    team = read_flags(observation, TEAM)
-    active = read_flags(observation, ACTIVE)
-    if team == 0:
-        return seat_mask(0)
-    if not has_seat(team, 0):
-        is_partner_hidden = observation[SUBGAME + RUFEN] and not observation[IS_PARTNER_PUBLIC]
-        return seat_mask(0) if is_partner_hidden else active & ~team
-    return team
-
-
-@kernel
-def own_points(observation: Observation) -> int:
-    """The points of the own side, none without a trick."""
-    side = own_side(observation)
-    points = 0
-    tricks = 0
-    for place in range(MAX_PLAYERS):
-        if has_seat(side, place):
-            points += observation[POINTS_WON + place] + observation[DECLARED + place]
-            tricks += observation[TRICKS + place]
-    return points if tricks else 0
-
-
-@kernel
-def unseen_cards(observation: Observation) -> int:
-    """The cards that lie somewhere else: in other hands, and maybe in the talon."""
-    gone = read_deck(observation, PLAYED) | read_deck(observation, LEFT_OUT)
-    return ALL_CARDS & ~(gone | read_deck(observation, HAND))
-
-
-@kernel
-def may_hold(observation: Observation, unseen: CardMask, place: int) -> int:
-    """The cards that a place may hold."""
-    held = unseen & ~read_deck(observation, BARRED + place * NUM_CARDS)
-    for other in range(1, MAX_PLAYERS):
-        if other != place:
-            held &= ~read_deck(observation, KNOWN + other * NUM_CARDS)
-    return held | read_deck(observation, KNOWN + place * NUM_CARDS)
-
-
-@kernel
-def chance_of_none(cards: CardMask, held: CardMask, size: int) -> float:
-    """About the chance that a hand of a size, out of the cards it may hold, has none of some."""
-    count = popcount(held)
-    chance = 1.0
-    for _ in range(popcount(cards & held)):
-        chance *= max(0.0, 1.0 - size / max(1, count))
-        count -= 1
-    return chance
-
-
-@kernel
-def chance_to_beat(observation: Observation, card: int, led: int, place: int) -> float:
-    """About the chance that a place beats a card, the best one as yet of a suit that was led."""
-    held = may_hold(observation, unseen_cards(observation), place)
-    size = observation[HAND_SIZE + place]
-    suit = suit_cards(suit_of(led))
-    trump = trump_of(observation)
-    over = higher_cards(card)
-    if trump == NO_SUIT or suit_of(led) == trump:
-        return 1.0 - chance_of_none(over, held, size)
-    is_void = chance_of_none(suit, held, size)
-    if suit_of(card) == trump:
-        return is_void * (1.0 - chance_of_none(over, held, size))
-    trumps = 1.0 - chance_of_none(suit_cards(trump), held, size)
-    return 1.0 - chance_of_none(over, held, size) + is_void * trumps
-
-
-# ----------------------------------------------------------------------------------------------
-# Cards
-
-
-@kernel
-def weakest(cards: CardMask, trump: int) -> int:
-    """The card of the lowest rank in a set that is not empty, plain before trump."""
-    plain = cards & ~suit_cards(trump)
-    chosen = plain if plain else cards
-    best = lowest_card(chosen)
-    while chosen:
-        card = lowest_card(chosen)
-        chosen = without_lowest(chosen)
-        if card % NUM_RANKS < best % NUM_RANKS:
-            best = card
+def longest_suit(hand: CardMask) -> int:
+    """The suit of which a hand has most cards, the first of equals."""
+    best = 0
+    for suit in range(1, NUM_SUITS):
+        if popcount(hand & suit_cards(suit)) > popcount(hand & suit_cards(best)):
+            best = suit
     return best
 
 
 @kernel
-def best_play(observation: Observation, legal: CardMask, marriages: CardMask) -> int:
-    """The card worth most, with the marriage where there is one (DR-H7)."""
-    best = NO_CARD
-    most = 0.0
-    rest = legal
-    while rest:
-        card = lowest_card(rest)
-        rest = without_lowest(rest)
-        worth = worth_of(observation, card)
-        if has_card(marriages, card):
-            worth += 40.0 if suit_of(card) == trump_of(observation) else 20.0
-        if best == NO_CARD or worth > most:
-            best = card
-            most = worth
-    return best + MARRY if has_card(marriages, best) else best
-
-
-@kernel
-def worth_of(observation: Observation, card: int) -> float:
-    """What it is worth to lead a card, or to put it into the trick."""
-    led, best, is_own = present_trick(observation)
-    trick = 0.0
-    behind = read_flags(observation, ACTIVE) & ~seat_mask(0)
-    for place in range(1, MAX_PLAYERS):
-        thrown = the_one(read_deck(observation, TRICK + place * NUM_CARDS))
-        if thrown != NO_CARD:
-            trick += POINTS[thrown]
-            behind &= ~seat_mask(place)
-    is_best = led == NO_CARD or beats(card, best, trump_of(observation))
-    is_kamerun = observation[SUBGAME + KAMERUN] != 0
-    chance = 1.0 if is_best or is_own else 0.0
-    if chance > 0.0:
-        chance = chance_to_keep(observation, card if is_best else best, led, behind)
-    points = float(POINTS[card])
-    stake = trick + points + POINTS_OF_OTHERS * popcount(behind)
-    if is_kamerun:
-        return points + card % NUM_RANKS - chance * stake
-    lost = 0.0 if is_best or is_own else trick
-    return chance * stake - (1.0 - chance) * (points + lost) - worth_kept(observation, card)
-
-
-@kernel
-def present_trick(observation: Observation) -> tuple[int, int, bool]:
-    """The card led, the best one, and whether it is of the own side; NO_CARD on lead."""
-    led = the_one(read_deck(observation, LED))
-    best = led
-    holder = the_one(read_flags(observation, LEADER))
-    for place in range(1, MAX_PLAYERS):
-        card = the_one(read_deck(observation, TRICK + place * NUM_CARDS))
-        if card != NO_CARD and led != NO_CARD and beats(card, best, trump_of(observation)):
-            best = card
-            holder = place
-    is_own = led != NO_CARD and has_seat(own_side(observation), holder)
-    return led, best, is_own
-
-
-@kernel
-def chance_to_keep(observation: Observation, card: int, led: int, behind: int) -> float:
-    """About the chance that no opponent behind beats the best card."""
-    opponents = behind & ~own_side(observation)
-    first = card if led == NO_CARD else led
-    chance = 1.0
-    for place in range(1, MAX_PLAYERS):
-        if has_seat(opponents, place):
-            chance *= 1.0 - chance_to_beat(observation, card, first, place)
-    return chance
-
-
-@kernel
-def worth_kept(observation: Observation, card: int) -> float:
-    """What a card is worth in the hand, beside its points."""
+def play_weakest(observation: Observation, actions: Actions, rng: Stream) -> int:
+    """Play the weakest card left, plain before trump; elsewhere go on, or take the first id."""
+    plays, words = actions
     trump = trump_of(observation)
-    if suit_of(card) == trump:
-        return WORTH_OF_TRUMP + 0.5 * (card % NUM_RANKS)
-    return 0.3 * (card % NUM_RANKS)
+    if plays & ALL_CARDS:
+        return weakest(plays & ALL_CARDS, trump)
+    if plays:
+        return MARRY + weakest(plays >> MARRY, trump)
+    return CONTINUE if words & word(CONTINUE) else CALL + lowest_bit(words)
 
 
 # ----------------------------------------------------------------------------------------------
-# Words
+# The book
 
 
 @kernel
-def is_sure_of_winning(observation: Observation) -> bool:
-    """DR-H8, DR-H9: whether the hand alone should bring 66 points."""
-    hand = read_deck(observation, HAND)
-    trump = trump_of(observation)
-    expected = 0.0 + own_points(observation)
-    pairs = marriage_suits(hand)
-    if pairs:
-        expected += 40.0 if pairs & suit_cards(trump) else 20.0
-    rest = hand
-    while rest:
-        card = lowest_card(rest)
-        rest = without_lowest(rest)
-        chance = chance_to_keep(observation, card, NO_CARD, read_flags(observation, ACTIVE) & ~1)
-        expected += chance * (POINTS[card] + POINTS_OF_OTHERS)
-    return expected >= SURE_TO_WIN
+def read_actions(mask: Mask) -> Actions:
+    """Read a mask."""
+    return read_plays(mask, 0), read_words(mask, CALL)
 
 
 @kernel
-def chance_of_all_tricks(observation: Observation) -> float:
-    """About the chance that each card of the hand wins a trick that it leads."""
-    chance = 1.0
-    rest = read_deck(observation, HAND)
-    others = read_flags(observation, ACTIVE) & ~seat_mask(0)
-    while rest:
-        card = lowest_card(rest)
-        rest = without_lowest(rest)
-        chance *= chance_to_keep(observation, card, NO_CARD, others)
-    return chance
+def meet(actions: Actions, others: Actions) -> Actions:
+    """The actions that are in both sets."""
+    return actions[0] & others[0], actions[1] & others[1]
 
 
-@kernel
-def strength_of(hand: CardMask, suit: int) -> float:
-    """DR-H5: what a suit is worth as trumps: its length and its cards, and a marriage."""
-    cards = hand & suit_cards(suit)
-    strength = 0.0
-    if marriage_suits(cards):
-        strength += 20.0
-    while cards:
-        strength += 4.0 + POINTS[lowest_card(cards)] / 2.0
-        cards = without_lowest(cards)
-    return strength
+SETS: ActionSets = split_sets((0, CALL), read_actions, meet)
+
+TEXTS = "source text, pagat.com, Wikipedia or the description of Four-Hand Sixty-Six"
+RULES = "follows from the rules"
+
+HINTS = HintBook(
+    hints=(
+        Hint(
+            "DR-H10",
+            "swap the nine of trumps as soon as it is legal",
+            "a better trump, and at times the 40",
+            RULES,
+            may_exchange,
+            swap_nine,
+        ),
+        Hint(
+            "DR-H9",
+            "do not close where failing costs three, unless winning is nearly certain",
+            "fewer deals lost by three strokes",
+            RULES,
+            risks_three,
+            leave_talon_open,
+        ),
+        Hint(
+            "DR-H8",
+            "close with a hand that is sure of 66",
+            "denies the opponent the cards that would rescue him",
+            TEXTS,
+            is_sure_of_winning,
+            close_talon,
+        ),
+        Hint(
+            "DR-H6",
+            "go out at the first chance with 66",
+            "waiting never brings more",
+            TEXTS,
+            has_won,
+            go_out,
+        ),
+        Hint(
+            "DR-H3",
+            "with three very strong cards call one of them and play alone",
+            "all the strokes for oneself",
+            TEXTS,
+            calls_with_strong_packet,
+            own_trumps,
+        ),
+        Hint(
+            "DR-H2",
+            "with king and Over of a suit call its ace",
+            "the marriage is worth 40",
+            TEXTS,
+            calls_with_marriage,
+            ace_for_marriage,
+        ),
+        Hint(
+            "DR-H1",
+            "call the highest trump that is not held",
+            "the partner's best trump falls to the first trick",
+            TEXTS,
+            is_calling,
+            highest_trump_missing,
+        ),
+        Hint(
+            "DR-H4a",
+            "surrender with a hand far below 33 points that may win no trick",
+            "two strokes for each of the others, not three",
+            TEXTS,
+            expects_too_little,
+            surrender,
+        ),
+        Hint(
+            "DR-H5",
+            "name the suit of a marriage, or the longest and strongest one",
+            "40 points, and the most tricks",
+            RULES,
+            is_naming_trumps,
+            strongest_trump,
+        ),
+        Hint(
+            "DR-H13a",
+            "announce Durchmarsch with a hand that wins everything",
+            "three strokes for each of the others",
+            TEXTS,
+            wins_everything,
+            announce,
+        ),
+        Hint(
+            "DR-H13b",
+            "having won all tricks without a word, lose one",
+            "all tricks cost three strokes",
+            TEXTS,
+            has_won_all_unannounced,
+            likeliest_to_lose,
+        ),
+        Hint(
+            "DR-H14",
+            "with a very weak hand try for no trick at all",
+            "no trick costs nothing",
+            RULES,
+            may_win_nothing,
+            likeliest_to_lose,
+        ),
+        Hint(
+            "DR-H12b",
+            "when a tie is near do not win the trick before the last, and lead to that",
+            "the winner of the last trick stands higher among equals, which is bad",
+            RULES,
+            may_tie,
+            likeliest_to_lose,
+        ),
+        Hint(
+            "DR-H12a",
+            "keep low cards to lead in two suits",
+            "the suit must be changed from lead to lead",
+            RULES,
+            may_lose_exits,
+            keep_exits,
+        ),
+        Hint(
+            "DR-H17a",
+            "give few points to one who is close to leaving",
+            "he stays in the phase",
+            RULES,
+            may_leave,
+            fewest_points,
+        ),
+        Hint(
+            "DR-H17b",
+            "in Kamerun give many points to one who is close to losing",
+            "he gets the blob",
+            RULES,
+            may_lose,
+            most_points,
+        ),
+        Hint(
+            "DR-H7",
+            "keep a marriage that is not shown yet for a lead of its own",
+            "each needs another trick, since only one can be shown at a lead",
+            TEXTS,
+            may_break_marriage,
+            keep_marriages,
+        ),
+        Hint(
+            "DR-H11",
+            "with a good plain card draw the trumps early",
+            "the others must trump and overtrump",
+            TEXTS,
+            should_draw_trumps,
+            lead_sure_trump,
+        ),
+        Hint(
+            "DR-H15",
+            "elect the right neighbour as dealer",
+            "one is forehand",
+            TEXTS,
+            elects_dealer,
+            right_neighbor,
+        ),
+    ),
+    off=frozenset(
+        {
+            "DR-H3",
+            "DR-H9",
+            "DR-H12a",
+            "DR-H12b",
+            "DR-H13b",
+            "DR-H14",
+            "DR-H17a",
+            "DR-H17b",
+        }
+    ),
+    silent=(
+        SilentHint(
+            "DR-H4b",
+            "surrender less where the soloist always erases three",
+            TEXTS,
+            "there is no such way of scoring among the options",
+        ),
+        SilentHint(
+            "DR-H16",
+            "two players: it is risky to wait with the declaration of the ace of hearts",
+            TEXTS,
+            "the declaration cannot be put off (DR-5.6)",
+        ),
+    ),
+    bases={"worth": play_for_worth, "lowest": play_weakest},
+    sets=SETS,
+)
 
 
-@kernel
-def name_trump(observation: Observation) -> int:
-    """DR-H5: the strongest suit."""
-    hand = read_deck(observation, HAND)
-    best = 0
-    for suit in range(1, NUM_SUITS):
-        if strength_of(hand, suit) > strength_of(hand, best):
-            best = suit
-    return TRUMP + best
+def make_hints(game: Game, seed: int | None = None, **options: Any) -> HintAgent:
+    """Return the agent that plays by the hints; for the options see `agents.hints.make_agent`."""
+    return make_agent(HINTS, seed, **options)
 
 
-@kernel
-def call(observation: Observation) -> int:
-    """DR-H1, DR-H2: of the strongest suit the highest card that is not held."""
-    hand = read_deck(observation, HAND)
-    best = NO_SUIT
-    for suit in range(NUM_SUITS):
-        has_some = hand & suit_cards(suit) != 0
-        if has_some and (best == NO_SUIT or strength_of(hand, suit) > strength_of(hand, best)):
-            best = suit
-    card = best * NUM_RANKS + NUM_RANKS - 1
-    while has_card(hand, card):
-        card -= 1
-    return CALL + card
-
-
-def make_rules(game: Game, seed: int | None = None) -> KernelAgent:
-    """Return the agent that plays by the hints; it plays the same whatever the seed."""
-    return KernelAgent("rules", GREEDY, act, seed)
-
-
-def make_lowest(game: Game, seed: int | None = None) -> KernelAgent:
+def make_lowest(game: Game, seed: int | None = None) -> HintAgent:
     """Return the control that plays its weakest card; it plays the same whatever the seed."""
-    return KernelAgent("lowest", GREEDY, act_lowest, seed)
+    return HintAgent(HINTS, (), "lowest", seed, name="lowest")

@@ -13,7 +13,6 @@ import pytest
 
 import agents
 import cardenvs
-from agents import dreeg
 from agents.learned import NetworkAgent
 from agents.priority import PriorityAgent
 from cardenvs.core.game import Game
@@ -290,122 +289,6 @@ def test_in_brede_mette_each_agent_loses_less_than_those_that_know_less() -> Non
     report = evaluate("brede_mette", players, pairs, 1_000, progress=False)
     assert all(row.high < row.fair for row in report.rows)
     assert report.rows[1].high < 0.08
-
-
-# ----------------------------------------------------------------------------------------------
-# Dreeg
-
-
-def dreeg_choose(name: str, subgame: str, hands: list[str], *played: str, **more: Any) -> str:
-    """Return the words for what an agent plays after some actions; seat 0 leads."""
-    deal: dict[str, Any] = {"subgame": subgame, "hands": hands, "dealer": len(hands) - 1}
-    deal |= {key: more.pop(key) for key in ("talon", "strokes", "trump") if key in more}
-    options = {"num_players": len(hands), "scope": "deal", "skip_forced": False} | more
-    game = cardenvs.load_game("dreeg-v0", **options)
-    state = game.new_initial_state(seed=0, deal=deal)
-    for text in played:
-        state.apply_action(state.string_to_action(text))
-    agent = agents.make(game, name)
-    return state.action_to_string(int(agent.act(state.observation(), state.action_mask())))
-
-
-OTHERS = ["9E UE OE", "9G UG OG", "TG KG AG"]
-
-
-def test_in_dreeg_h1_calls_the_highest_trump_that_is_not_held() -> None:
-    assert dreeg_choose("rules", "rufen", ["AB 9B UH", *OTHERS]) == "call TB"
-    assert dreeg_choose("rules", "rufen", ["AB TB OB", *OTHERS]) == "call KB"
-
-
-def test_in_dreeg_h2_calls_the_ace_to_a_marriage() -> None:
-    assert dreeg_choose("rules", "rufen", ["KB OB TH", *OTHERS]) == "call AB"
-
-
-def test_in_dreeg_h5_names_the_suit_of_a_marriage_or_the_longest() -> None:
-    assert dreeg_choose("rules", "ace_of_hearts", ["AH KB OB", *OTHERS]) == "trump B"
-    assert dreeg_choose("rules", "ace_of_hearts", ["AH TB KB", *OTHERS]) == "trump B"
-    assert dreeg_choose("rules", "ace_of_hearts", ["AH TH KB", *OTHERS]) == "trump H"
-
-
-def test_in_dreeg_h6_goes_out_with_66_and_not_before() -> None:
-    hands = ["AH TH KH OH", "TE KE TB KB"]
-    played = ["trump H", "marry OH", "play TE"]
-    assert dreeg_choose("rules", "ace_of_hearts", hands, *played, going_out="manual") == "continue"
-    played += ["continue", "lead AH", "play TB"]
-    assert dreeg_choose("rules", "ace_of_hearts", hands, *played, going_out="manual") == "out"
-
-
-@pytest.mark.parametrize(
-    ("called", "sides"), [("UE", [0b001, 0b011, 0b101]), ("TE", [0b101, 0b001, 0b011])]
-)
-def test_in_dreeg_a_side_is_known_as_soon_as_the_called_card_has_fallen(
-    called: str, sides: list[int]
-) -> None:
-    """Seat 0 calls its own card and is alone, or that of seat 2."""
-    options = {"scope": "deal", "subgame": "rufen", "num_players": 3, "skip_forced": False}
-    game = cardenvs.load_game("dreeg", **options)
-    deal = {"hands": ["UE 9E 9B 9H", "OE AH AB KH", "TE TB TH TG"], "dealer": 2}
-    state = game.new_initial_state(seed=0, deal=deal)
-    state.apply_action(state.string_to_action(f"call {called}"))
-    assert dreeg.own_side(state.observation(1)) == 0b001
-    while not state.public()["tricks"].count(1):
-        state.apply_action(state.legal_actions()[0])
-    assert [dreeg.own_side(state.observation(seat)) for seat in range(3)] == sides
-
-
-def test_in_dreeg_h7_shows_a_marriage() -> None:
-    assert dreeg_choose("rules", "deutsch", ["AB KB OB", *OTHERS]).startswith("marry")
-
-
-def test_in_dreeg_h8_closes_with_a_hand_that_is_sure_of_66_and_h9_with_no_other() -> None:
-    deck = [rank + suit for suit in "EBHG" for rank in "9UOKTA"]
-    for own, chosen in (("AH TH KH OH AE AG", "close"), ("AH TH KB OG 9E 9G", "lead")):
-        others = [card for card in deck if card not in own]
-        hands, talon = [own, " ".join(others[:6])], " ".join(others[6:])
-        words = dreeg_choose("rules", "rufen", hands, "trump H", talon=talon)
-        assert words.startswith(chosen)
-
-
-def test_in_dreeg_h10_swaps_the_nine_at_once() -> None:
-    hands, talon = ["AE 9H", "9E UE"], "TB TG KB KG OB AH"
-    assert dreeg_choose("rules", "deutsch", hands, "lead AE", "play 9E", talon=talon) == "nine"
-
-
-def test_in_dreeg_h12_gives_away_what_counts_in_kamerun() -> None:
-    hands = ["KE 9B UB", "TE TB 9G", "KB AG 9H", "UE OB OG"]
-    assert dreeg_choose("rules", "kamerun", hands, "lead KE", "play TE") == "play AG"
-
-
-def test_in_dreeg_h13_announces_a_hand_that_wins_everything() -> None:
-    others = ["9E UE OE 9H", "9G UG OG UH", "TG KG AG OH"]
-    played = ["lead AE", "play OE", "play UH", "play OH"]
-    strong = ["AE TE KE AB", *others]
-    assert dreeg_choose("rules", "kamerun", strong, *played) == "durchmarsch"
-    weak = ["AE 9B UB TE", *others[:2], "TB KB AB OH"]
-    assert dreeg_choose("rules", "kamerun", weak, *played).startswith("lead")
-
-
-def test_in_dreeg_h15_elects_the_right_neighbour() -> None:
-    more = {"scope": "match", "strokes": [1, 0, 1, 0], "trump": "E"}
-    words = dreeg_choose("rules", "deutsch", ["AE", "", "9E", ""], "lead AE", "play 9E", **more)
-    assert words == "dealer 1"
-
-
-def test_in_dreeg_lowest_plays_its_weakest_card_as_long_as_it_can() -> None:
-    assert dreeg_choose("lowest", "deutsch", ["AB OH KE", *OTHERS[:2], "TG AG 9B"]) == "lead OH"
-    assert dreeg_choose("lowest", "deutsch", ["AB 9B TB", *OTHERS[:2], "TG AG UB"]) == "lead 9B"
-    assert dreeg_choose("lowest", "ace_of_hearts", ["AH KB OB", *OTHERS]) == "trump E"
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("subgame", ["deutsch", "ace_of_hearts", "rufen", "kamerun", None])
-def test_in_dreeg_the_hints_are_worth_something(subgame: str | None) -> None:
-    options = {"scope": "deal", "subgame": subgame} if subgame else {}
-    game = cardenvs.load_game("dreeg", **options)
-    players = {name: agents.make(game, name, seed=1) for name in ("random", "lowest", "rules")}
-    pairs = [("rules", "random"), ("rules", "lowest")]
-    report = evaluate(game, players, pairs, 2_000 if subgame else 50, progress=False)
-    assert all(row.low > 0.0 for row in report.rows)
 
 
 # ----------------------------------------------------------------------------------------------
