@@ -26,7 +26,14 @@ _SPECIAL = {
         "lowest": "agents.braus:make_lowest",
         "priority": "agents.priority:make_priority",
     },
-    "bred_ryg-v0": {"rules": "agents.bred_ryg:make_rules"},
+    "bred_ryg-v0": {
+        "hints": "agents.bred_ryg:make_hints",
+        "lowest": "agents.bred_ryg:make_lowest",
+        "always_take": "agents.bred_ryg:make_always_take",
+        "highest_reply": "agents.bred_ryg:make_highest_reply",
+        "never_add": "agents.bred_ryg:make_never_add",
+        "never_queen": "agents.bred_ryg:make_never_queen",
+    },
     "brede_mette-v0": {
         "rules": "agents.brede_mette:make_rules",
         "lowest": "agents.brede_mette:make_lowest",

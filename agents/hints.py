@@ -96,6 +96,7 @@ class HintBook:
         silent: those without an action.
         bases: the base policies by name, the usual one first; kernels. "random" is there always.
         sets: how sets of actions are held.
+        habits: bad ones, of the same shape as hints, to show what each costs; see `make_habit`.
     """
 
     hints: tuple[Hint, ...]
@@ -103,6 +104,12 @@ class HintBook:
     silent: tuple[SilentHint, ...]
     bases: Mapping[str, BaseKernel]
     sets: ActionSets
+    habits: tuple[Hint, ...] = ()
+
+    @property
+    def units(self) -> tuple[Hint, ...]:
+        """All that a plan can number: the hints, then the habits."""
+        return (*self.hints, *self.habits)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,18 +127,19 @@ class HintBook:
         return (*self.bases, RANDOM)
 
     def plan(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Return the numbers of hints in the order given, int64 [H].
+        """Return the numbers of hints and habits in the order given, int64 [H].
 
         Raises:
             ValueError: if a name is unknown, or is there twice.
         """
+        units = [unit.name for unit in self.units]
         for name in names:
-            if name not in self.names:
-                known = ", ".join(self.names)
+            if name not in units:
+                known = ", ".join(units)
                 raise ValueError(f"no hint is called {name!r}; there are {known}")
         if len(set(names)) < len(names):
             raise ValueError(f"each hint is used once, not {' '.join(names)}")
-        return np.array([self.names.index(name) for name in names], np.int64)
+        return np.array([units.index(name) for name in names], np.int64)
 
 
 class HintKernels(NamedTuple):
@@ -214,6 +222,20 @@ def make_agent(
     return HintAgent(book, chosen, next(iter(book.bases)) if base is None else base, seed)
 
 
+def make_habit(book: HintBook, habit: str, seed: int | None) -> HintAgent:
+    """Return the usual hint agent of a game with a bad habit that comes before all hints.
+
+    Args:
+        book: the hints of the game.
+        habit: its name, which becomes that of the agent.
+        seed: of the agent's own generator.
+
+    Raises:
+        ValueError: if there is no such habit.
+    """
+    return HintAgent(book, (habit, *book.default), next(iter(book.bases)), seed, name=habit)
+
+
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(filter(None, given.split("+"))) if isinstance(given, str) else tuple(given)
 
@@ -267,7 +289,7 @@ def hint_kernels(book: HintBook, base: str) -> HintKernels:
     nothing, read, meet, count, nth = sets
     choose = random_base(sets) if base == RANDOM else book.bases[base]
     advise = advice_of_none(nothing)
-    for number, hint in enumerate(book.hints):
+    for number, hint in enumerate(book.units):
         advise = advice_of_more(advise, number, hint, nothing)
 
     @rare_kernel
