@@ -35,9 +35,13 @@ _SPECIAL = {
         "never_queen": "agents.bred_ryg:make_never_queen",
     },
     "brede_mette-v0": {
-        "rules": "agents.brede_mette:make_rules",
+        "hints": "agents.brede_mette:make_hints",
         "lowest": "agents.brede_mette:make_lowest",
         "priority": "agents.priority:make_priority",
+        "never_add": "agents.brede_mette:make_never_add",
+        "highest_beat": "agents.brede_mette:make_highest_beat",
+        "never_pass": "agents.brede_mette:make_never_pass",
+        "keep_queen": "agents.brede_mette:make_keep_queen",
     },
     "dreeg-v0": {
         "rules": "agents.dreeg:make_rules",

@@ -256,6 +256,12 @@ def has_choice_over_queen(observation: Observation, actions: CardMask) -> bool:
 
 
 @kernel
+def has_choice_of_lead(observation: Observation, actions: CardMask) -> bool:
+    """On lead with the black queen and another card."""
+    return is_leading(observation) and has_choice_over_queen(observation, actions)
+
+
+@kernel
 def not_the_queen(observation: Observation, actions: CardMask) -> int:
     """Anything but the black queen."""
     return actions & ~QUEEN
@@ -582,14 +588,6 @@ HINTS = HintBook(
             queen_late,
         ),
         Hint(
-            "BR-H3",
-            "pass the black queen on at once",
-            "kept, she makes the hand a card smaller",
-            SEED,
-            may_put_queen,
-            the_queen,
-        ),
-        Hint(
             "BR-H8",
             "put down as many cards as make your draw reach a high exposed card",
             "a high trump more",
@@ -606,20 +604,28 @@ HINTS = HintBook(
             spare_actions,
         ),
         Hint(
-            "BR-H9",
-            "while there is a stock play out the lowest plain cards, and add them",
-            "better cards come in exchange",
-            SEED,
-            attacks_with_plain_card,
-            lowest_plain_card,
-        ),
-        Hint(
             "M-H1",
             "while there is a stock keep trumps, and lead large plain groups",
             "trumps for the end, and many new cards",
             MUSTAMAIJA,
             may_collect_trumps,
             many_plain_cards,
+        ),
+        Hint(
+            "BR-H3",
+            "pass the black queen on at once",
+            "kept, she makes the hand a card smaller",
+            SEED,
+            may_put_queen,
+            the_queen,
+        ),
+        Hint(
+            "BR-H9",
+            "while there is a stock play out the lowest plain cards, and add them",
+            "better cards come in exchange",
+            SEED,
+            attacks_with_plain_card,
+            lowest_plain_card,
         ),
         Hint(
             "BR-H7",
@@ -720,10 +726,10 @@ HINTS = HintBook(
         ),
         Hint(
             "never_queen",
-            "put the black queen down only if there is nothing else",
+            "lead the black queen only if there is nothing else",
             "none: whoever is left with her loses",
             "control",
-            has_choice_over_queen,
+            has_choice_of_lead,
             not_the_queen,
         ),
     ),
