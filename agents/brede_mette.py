@@ -178,6 +178,13 @@ def beat_cards(actions: Actions) -> CardMask:
 
 
 @kernel
+def exchange_cards(actions: Actions) -> CardMask:
+    """All cards with which a beater can be exchanged."""
+    cards: CardMask = actions[6] | actions[7] | actions[8] | actions[9]
+    return cards
+
+
+@kernel
 def own_cards(actions: Actions) -> CardMask:
     """All cards that can be put down, passed or beaten with."""
     cards: CardMask = actions[PUT] | actions[PASSED] | beat_cards(actions)
@@ -333,11 +340,12 @@ def book_of(queen_card: int) -> HintBook:
         """Play the weakest card left, the red queen last of all; if there is none, take or stop.
 
         A card that can be used in several ways is put down rather than passed, and passed rather
-        than beaten with.
+        than beaten with. It exchanges only where nothing else is left.
         """
         cards = own_cards(actions)
-        if cards == 0:
+        if cards == 0 and actions[ENDS]:
             return choose_end(actions)
+        cards = cards if cards else exchange_cards(actions)
         card = cheapest_but(cards, queen, trump_of(observation))
         return first_action_with(actions, card)
 
@@ -418,56 +426,10 @@ def book_of(queen_card: int) -> HintBook:
     # ------------------------------------------------------------------------------------------
     # BM-H7: beat cheaply
 
-    @rare_kernel
-    def safe_beats(observation: Observation, actions: Actions) -> LegalSets:
-        """Those beats after which the rest of the hand beats the rest of the attack."""
-        return (
-            0,
-            0,
-            safe_cards(observation, actions, 0),
-            safe_cards(observation, actions, 1),
-            safe_cards(observation, actions, 2),
-            safe_cards(observation, actions, 3),
-            0,
-            0,
-            0,
-            0,
-            0,
-        )
-
-    @rare_kernel
-    def safe_cards(observation: Observation, actions: Actions, suit: int) -> CardMask:
-        """The cards that may beat the attack card of a suit so that all can still be beaten."""
-        left: CardMask = actions[BEATEN + suit]
-        if left == 0:
-            return 0
-        rank = attack_rank(observation)
-        hand = hand_of(observation) & ~queen
-        rest = attack_cards(observation) & ~beaten_cards(observation)
-        rest &= ~card_mask(suit * NUM_RANKS + rank)
-        if rest == 0:
-            return left
-        found = 0
-        while left:
-            card = card_mask(lowest_card(left))
-            if can_beat_all(rest, rank, hand & ~card, trump_of(observation)):
-                found |= card
-            left = without_lowest(left)
-        return found
-
     @kernel
     def can_beat(observation: Observation, actions: Actions) -> bool:
         """An attack card can be beaten, and so can all of them."""
         return beat_cards(actions) != 0 and has_full_answer(observation, queen)
-
-    @kernel
-    def beat_cheaply(observation: Observation, actions: Actions) -> LegalSets:
-        """Beat with the cheapest card after which the rest can still be beaten."""
-        safe = safe_beats(observation, actions)
-        cards = beat_cards(safe)
-        if cards == 0:
-            return only_end(0)
-        return only_beats(safe, card_mask(cheapest(cards, trump_of(observation))))
 
     # ------------------------------------------------------------------------------------------
     # M-H1: collect trumps
@@ -476,7 +438,7 @@ def book_of(queen_card: int) -> HintBook:
     def may_keep_trumps(observation: Observation, actions: Actions) -> bool:
         """While there is a stock, a trump might be used, and something else may be done."""
         trumps = own_cards(actions) & suit_cards(trump_of(observation)) & ~queen
-        others = own_cards(actions) & ~trumps != 0 or actions[ENDS] != 0
+        others = own_cards(actions) & ~trumps != 0 or actions[ENDS] & STOP_BIT != 0
         return has_stock(observation) and trumps != 0 and others
 
     @kernel
@@ -525,7 +487,7 @@ def book_of(queen_card: int) -> HintBook:
     def cheapest_plain_beat(observation: Observation, actions: Actions) -> LegalSets:
         """Beat with the lowest plain card that does it."""
         cards = plain_cards(beat_cards(actions), trump_of(observation))
-        return only_beats(actions, card_mask(lowest_of(cards)))
+        return beat_hardest(actions, lowest_of(cards))
 
     @kernel
     def lacks_one_beat(observation: Observation, actions: Actions) -> bool:
@@ -535,12 +497,6 @@ def book_of(queen_card: int) -> HintBook:
             return False
         beaten = beaten_cards(observation)
         return beaten != 0 and popcount(attack_cards(observation) & ~beaten) == 1
-
-    @kernel
-    def cheapest_beat(observation: Observation, actions: Actions) -> LegalSets:
-        """Beat with the cheapest card that does it."""
-        card = cheapest(beat_cards(actions), trump_of(observation))
-        return only_beats(actions, card_mask(card))
 
     # ------------------------------------------------------------------------------------------
     # M-H7: few suits
@@ -558,7 +514,7 @@ def book_of(queen_card: int) -> HintBook:
         return only_put(of_short_suits(plain, hand_of(observation)))
 
     # ------------------------------------------------------------------------------------------
-    # P-H1: beat with the trump of the rank
+    # PP-H1: beat with the trump of the rank
 
     @kernel
     def could_pass_trump(observation: Observation, actions: Actions) -> bool:
@@ -570,7 +526,8 @@ def book_of(queen_card: int) -> HintBook:
     @kernel
     def beat_with_passable_trump(observation: Observation, actions: Actions) -> LegalSets:
         """Beat with it."""
-        return only_beats(actions, actions[PASSED] & suit_cards(trump_of(observation)))
+        trumps = actions[PASSED] & suit_cards(trump_of(observation)) & beat_cards(actions)
+        return beat_hardest(actions, lowest_card(trumps))
 
     return HintBook(
         hints=(
@@ -652,7 +609,7 @@ def book_of(queen_card: int) -> HintBook:
                 "good cards are kept",
                 SEED,
                 can_beat,
-                beat_cheaply,
+                cheapest_beat,
             ),
             Hint(
                 "M-H4",
@@ -672,7 +629,7 @@ def book_of(queen_card: int) -> HintBook:
             ),
             Hint(
                 "BM-H1",
-                "lead groups of equal rank",
+                "lead equal cards together, in the endgame rather than single ones",
                 "sheds more",
                 SEED,
                 has_group_to_lead,
@@ -771,9 +728,13 @@ def first_action_with(actions: Actions, card: int) -> int:
 
 @kernel
 def has_group_to_lead(observation: Observation, actions: Actions) -> bool:
-    """On lead with equal cards, or having led one of them."""
+    """On lead without a stock, with equal cards; or having led one of several.
+
+    While there is a stock, new cards come for those that are shed: which rank is led matters more
+    then than how many it has, but all of it goes.
+    """
     if is_leading(observation):
-        return groups(actions[PUT], 2) != 0
+        return not has_stock(observation) and groups(actions[PUT], 2) != 0
     return actions[PUT] != 0 and is_leader(observation) and not is_responding(observation)
 
 
@@ -908,6 +869,42 @@ def may_pass(observation: Observation, actions: Actions) -> bool:
 def any_pass(observation: Observation, actions: Actions) -> LegalSets:
     """Pass it on."""
     return only_pass(actions[PASSED])
+
+
+# ----------------------------------------------------------------------------------------------
+# BM-H7: beat cheaply
+
+
+@rare_kernel
+def beat_hardest(actions: Actions, card: int) -> LegalSets:
+    """Beat with a card: of the attack cards that it beats, the one that fewest cards beat."""
+    hardest = 0
+    fewest = NUM_CARDS
+    for suit in range(NUM_SUITS):
+        fitting = actions[BEATEN + suit]
+        if has_card(fitting, card) and popcount(fitting) < fewest:
+            hardest = suit
+            fewest = popcount(fitting)
+    one = card_mask(card)
+    return (
+        0,
+        0,
+        one if hardest == 0 else 0,
+        one if hardest == 1 else 0,
+        one if hardest == 2 else 0,
+        one if hardest == 3 else 0,
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
+
+
+@kernel
+def cheapest_beat(observation: Observation, actions: Actions) -> LegalSets:
+    """Beat with the cheapest card that does it, which never spoils a full answer."""
+    return beat_hardest(actions, cheapest(beat_cards(actions), trump_of(observation)))
 
 
 # ----------------------------------------------------------------------------------------------
