@@ -1,7 +1,7 @@
 """Baseline agents: they see observations and action masks, nothing else.
 
-agents.names("bred_ryg")                       # ("random", "rules")
-agent = agents.make("bred_ryg", "rules", seed=1)
+agents.names("bred_ryg")                       # ("random", "hints", "lowest", ...)
+agent = agents.make("bred_ryg", "hints", seed=1)
 actions = agent.act(batch.observation, batch.action_mask)
 """
 

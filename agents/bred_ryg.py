@@ -103,19 +103,19 @@ def place_of(observation: Observation, piece: int) -> int:
     return place
 
 
-@kernel
+@rare_kernel
 def phase_of(observation: Observation) -> int:
     """The phase as the seat sees it."""
     return lowest_bit(read_phases(observation, place_of(observation, PHASE)))
 
 
-@kernel
+@rare_kernel
 def trump_of(observation: Observation) -> int:
     """The trump suit."""
     return lowest_bit(read_suits(observation, place_of(observation, TRUMP)))
 
 
-@kernel
+@rare_kernel
 def has_stock(observation: Observation) -> bool:
     """Whether there are cards to draw: it is not yet the endgame."""
     return bool(observation[place_of(observation, STOCK_SIZE)] != 0)
@@ -145,7 +145,7 @@ def is_attacking(observation: Observation) -> bool:
     return not is_replier(observation)
 
 
-@kernel
+@rare_kernel
 def hand_of(observation: Observation) -> CardMask:
     """The own hand."""
     return read_deck(observation, place_of(observation, HAND))
@@ -158,7 +158,7 @@ def size_of(observation: Observation, seat: int) -> int:
     return hand_size(observation, OFFSETS[num_players][STANDING_BEGIN], num_players, seat)
 
 
-@kernel
+@rare_kernel
 def replier_size(observation: Observation) -> int:
     """How many cards the replier holds."""
     num_players = num_players_of(observation)
@@ -166,7 +166,7 @@ def replier_size(observation: Observation) -> int:
     return size_of(observation, replier)
 
 
-@kernel
+@rare_kernel
 def unanswered(observation: Observation) -> CardMask:
     """The attack cards that are neither beaten nor taken."""
     at = OFFSETS[num_players_of(observation)]
@@ -388,7 +388,7 @@ def number_for_exposed(observation: Observation, actions: CardMask) -> int:
 # BR-H9, M-H1: play out low cards, collect trumps
 
 
-@kernel
+@rare_kernel
 def plain_to_put(observation: Observation, actions: CardMask) -> CardMask:
     """The legal cards that are neither trumps nor the black queen."""
     return plain_cards(actions & ALL_CARDS & NOT_THE_QUEEN, trump_of(observation))
@@ -426,7 +426,7 @@ def many_plain_cards(observation: Observation, actions: CardMask) -> int:
 # M-H2: what the right-hand neighbor holds
 
 
-@kernel
+@rare_kernel
 def kept_against_neighbor(observation: Observation, actions: CardMask) -> CardMask:
     """The legal cards that beat, in its suit, a card which the right-hand neighbor has shown."""
     num_players = num_players_of(observation)

@@ -207,19 +207,19 @@ def place_of(observation: Observation, piece: int) -> int:
     return place
 
 
-@kernel
+@rare_kernel
 def phase_of(observation: Observation) -> int:
     """The phase."""
     return lowest_bit(read_phases(observation, place_of(observation, PHASE)))
 
 
-@kernel
+@rare_kernel
 def trump_of(observation: Observation) -> int:
     """The trump suit."""
     return lowest_bit(read_suits(observation, place_of(observation, TRUMP)))
 
 
-@kernel
+@rare_kernel
 def has_stock(observation: Observation) -> bool:
     """Whether there are cards to draw: it is not yet the endgame."""
     return bool(observation[place_of(observation, STOCK_SIZE)] != 0)
@@ -243,7 +243,7 @@ def is_leader(observation: Observation) -> bool:
     return bool(observation[place_of(observation, LEADER)] != 0)
 
 
-@kernel
+@rare_kernel
 def hand_of(observation: Observation) -> CardMask:
     """The own hand."""
     return read_deck(observation, place_of(observation, HAND))
@@ -264,7 +264,7 @@ def suit_ranks(suits: int, rank: int) -> CardMask:
     return cards
 
 
-@kernel
+@rare_kernel
 def attack_cards(observation: Observation) -> CardMask:
     """The attack cards; there must be some."""
     suits = read_suits(observation, place_of(observation, ATTACK))
@@ -277,7 +277,7 @@ def beater_on(observation: Observation, suit: int) -> CardMask:
     return read_deck(observation, place_of(observation, BEATERS) + suit * NUM_CARDS)
 
 
-@kernel
+@rare_kernel
 def beaten_cards(observation: Observation) -> CardMask:
     """The attack cards on which a beater lies; there must be attack cards."""
     suits = 0
@@ -713,7 +713,7 @@ def without_puts(actions: Actions) -> LegalSets:
     return meet(actions, (0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1))
 
 
-@kernel
+@rare_kernel
 def first_action_with(actions: Actions, card: int) -> int:
     """The lowest of some actions that uses a card."""
     block = 0
@@ -784,7 +784,7 @@ def ranks_without_pass(observation: Observation) -> CardMask:
     return found
 
 
-@kernel
+@rare_kernel
 def unpassable_groups(observation: Observation, actions: Actions) -> CardMask:
     """The cards to lead or to add of groups that the defender cannot pass back."""
     if is_leading(observation):
@@ -832,7 +832,7 @@ def plain_for_trump(observation: Observation, actions: Actions, suit: int) -> Ca
     return plain_cards(actions[EXCHANGED + suit], trump) if has_trump else 0
 
 
-@kernel
+@rare_kernel
 def trump_exchanges(observation: Observation, actions: Actions) -> Answers:
     """For each suit of the attack card, the plain cards that can replace a trump there."""
     return (

@@ -38,6 +38,8 @@ Actions = Any
 TriggerKernel = Callable[[Observation, Actions], bool]
 #: `advice(observation, actions) -> actions`: those it advises; asked only where it speaks.
 AdviceKernel = Callable[[Observation, Actions], Actions]
+#: `advise(number, observation, actions) -> actions`: what the hint of a number advises, if any.
+AnyAdviceKernel = Callable[[int, Observation, Actions], Actions]
 #: `base(observation, actions, rng) -> action`: one of some actions.
 BaseKernel = Callable[[Observation, Actions, Stream], int]
 
@@ -286,11 +288,9 @@ def hint_kernels(book: HintBook, base: str) -> HintKernels:
     if base not in book.base_names:
         raise ValueError(f"no base policy is called {base!r}; there are {book.base_names}")
     sets = book.sets
-    nothing, read, meet, count, nth = sets
+    read, meet, count, nth = sets.read, sets.meet, sets.count, sets.nth
     choose = random_base(sets) if base == RANDOM else book.bases[base]
-    advise = advice_of_none(nothing)
-    for number, hint in enumerate(book.units):
-        advise = advice_of_more(advise, number, hint, nothing)
+    advise = advice_kernel(book)
 
     @rare_kernel
     def act(observation: Observation, mask: Mask, rng: Stream, plan: Any) -> int:
@@ -322,34 +322,48 @@ def hint_kernels(book: HintBook, base: str) -> HintKernels:
     return HintKernels(act, act_all, advise_all)
 
 
-def advice_of_none(nothing: Actions) -> Callable[[int, Observation, Actions], Actions]:
-    """Make the kernel that knows no hint."""
-
-    @kernel
-    def advise(number: int, observation: Observation, actions: Actions) -> Actions:
-        return nothing
-
-    return advise
+@cache
+def advice_kernel(book: HintBook) -> AnyAdviceKernel:
+    """Make the kernel that asks a hint by its number; compiled once for all base policies."""
+    asks = [ask_kernel(hint, book.sets.nothing) for hint in book.units]
+    return advice_of(asks, 0)
 
 
-def advice_of_more(
-    advise_before: Callable[[int, Observation, Actions], Actions],
-    own_number: int,
-    hint: Hint,
-    nothing: Actions,
-) -> Callable[[int, Observation, Actions], Actions]:
-    """Make the kernel that knows one hint more than another."""
+def ask_kernel(hint: Hint, nothing: Actions) -> AdviceKernel:
+    """Make the kernel of what one hint advises: nothing where it does not speak."""
     trigger, advice = hint.trigger, hint.advice
 
     @rare_kernel
     def ask(observation: Observation, actions: Actions) -> Actions:
         return advice(observation, actions) if trigger(observation, actions) else nothing
 
+    return ask
+
+
+def advice_of(asks: Sequence[AdviceKernel], first: int) -> AnyAdviceKernel:
+    """Make the kernel that asks one of some hints, of which the first has a number.
+
+    Halves rather than a chain: the compiler works through all that a kernel reaches, once for each
+    kernel around it.
+    """
+    if len(asks) == 1:
+        ask = asks[0]
+
+        @kernel
+        def advise_one(number: int, observation: Observation, actions: Actions) -> Actions:
+            return ask(observation, actions)
+
+        return advise_one
+
+    half = len(asks) // 2
+    middle = first + half
+    low, high = advice_of(asks[:half], first), advice_of(asks[half:], middle)
+
     @kernel
     def advise(number: int, observation: Observation, actions: Actions) -> Actions:
-        if number == own_number:
-            return ask(observation, actions)
-        return advise_before(number, observation, actions)
+        if number < middle:
+            return low(number, observation, actions)
+        return high(number, observation, actions)
 
     return advise
 
