@@ -129,7 +129,7 @@ def higher_in_suit(cards: CardMask) -> CardMask:
 @kernel
 def is_active(observation: Observation, standing: int, num_players: int, seat: int) -> bool:
     """Whether a seat still takes part."""
-    return observation[standing + num_players + seat] != 0
+    return bool(observation[standing + num_players + seat] != 0)
 
 
 @kernel

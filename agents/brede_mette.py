@@ -398,7 +398,7 @@ def book_of(queen_card: int) -> HintBook:
     @kernel
     def may_part_with_queen(observation: Observation, actions: Actions) -> bool:
         """The red queen may be led, added or passed."""
-        return (actions[PUT] | actions[PASSED]) & queen != 0
+        return bool((actions[PUT] | actions[PASSED]) & queen != 0)
 
     @kernel
     def the_queen(observation: Observation, actions: Actions) -> LegalSets:
