@@ -10,7 +10,7 @@ import importlib
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,6 @@ class Entry:
     what: str
     how: str
     is_slow: bool = False
-
-    def by(self, maker: str) -> Entry:
-        """Return the same, made by another."""
-        return replace(self, maker=maker)
 
     def load_maker(self) -> Callable[..., Agent]:
         """Return the function (game, seed, **options) -> agent."""
@@ -94,7 +90,7 @@ _PRIORITY = Entry(
 )
 
 _TREE = Entry(
-    "",
+    "agents.search.beating:make_search",
     "A tree of what may follow, over sampled worlds",
     "Information-set Monte-Carlo tree search: each simulation samples a world that the observation "
     "allows, goes down one tree in which each player takes what loses him least often, and plays "
@@ -115,11 +111,8 @@ SPECIAL = {
             is_slow=True,
         ),
     },
-    "bred_ryg-v0": {"search": _TREE.by("agents.search.beating:make_bred_ryg")},
-    "brede_mette-v0": {
-        "priority": _PRIORITY,
-        "search": _TREE.by("agents.search.beating:make_brede_mette"),
-    },
+    "bred_ryg-v0": {"search": _TREE},
+    "brede_mette-v0": {"priority": _PRIORITY, "search": _TREE},
     "dreeg-v0": {"priority": _PRIORITY},
 }
 

@@ -5,8 +5,6 @@ The kernels of the hints stand in `dreeg_hints`, what cards are worth in `dreeg_
 
 from __future__ import annotations
 
-from typing import Any
-
 from agents.dreeg_hints import (
     CALLS,
     TRUMPS,
@@ -57,10 +55,8 @@ from agents.dreeg_worth import (
 from agents.hints import (
     ActionSets,
     Hint,
-    HintAgent,
     HintBook,
     SilentHint,
-    make_agent,
     split_sets,
 )
 from cardenvs.core.game import Game
@@ -335,11 +331,6 @@ HINTS = HintBook(
 )
 
 
-def make_hints(game: Game, seed: int | None = None, **options: Any) -> HintAgent:
-    """Return the agent that plays by the hints; for the options see `agents.hints.make_agent`."""
-    return make_agent(HINTS, seed, **options)
-
-
-def make_lowest(game: Game, seed: int | None = None) -> HintAgent:
-    """Return the control that plays its weakest card; it plays the same whatever the seed."""
-    return HintAgent(HINTS, (), "lowest", seed, name="lowest")
+def hint_book(game: Game) -> HintBook:
+    """Return the hints, which are the same whatever the rule options."""
+    return HINTS

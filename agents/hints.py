@@ -40,6 +40,8 @@ Actions = Any
 TriggerKernel = Callable[[Observation, Actions], bool]
 #: `advice(observation, actions) -> actions`: those it advises; asked only where it speaks.
 AdviceKernel = Callable[[Observation, Actions], Actions]
+#: `advise(number, observation, actions) -> actions`: what the hint of a number advises, if any.
+AnyAdviceKernel = Callable[[int, Observation, Actions], Actions]
 #: `base(observation, actions, rng) -> action`: one of some actions.
 BaseKernel = Callable[[Observation, Actions, Stream], int]
 
@@ -99,6 +101,8 @@ class HintBook:
         bases: the base policies by name, the usual one first; kernels. "lowest" is one of them,
             and "random" is there always.
         sets: how sets of actions are held.
+        habits: bad ones, of the same shape as hints, to show what each costs: an agent asks one
+            before all its hints.
     """
 
     hints: tuple[Hint, ...]
@@ -106,6 +110,12 @@ class HintBook:
     silent: tuple[SilentHint, ...]
     bases: Mapping[str, BaseKernel]
     sets: ActionSets
+    habits: tuple[Hint, ...] = ()
+
+    @property
+    def units(self) -> tuple[Hint, ...]:
+        """All that a plan can number: the hints, then the habits."""
+        return (*self.hints, *self.habits)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,18 +133,19 @@ class HintBook:
         return (*self.bases, RANDOM)
 
     def plan(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Return the numbers of hints in the order given, int64 [H].
+        """Return the numbers of hints and habits in the order given, int64 [H].
 
         Raises:
             ValueError: if a name is unknown, or is there twice.
         """
+        units = [unit.name for unit in self.units]
         for name in names:
-            if name not in self.names:
-                known = ", ".join(self.names)
+            if name not in units:
+                known = ", ".join(units)
                 raise ValueError(f"no hint is called {name!r}; there are {known}")
         if len(set(names)) < len(names):
             raise ValueError(f"each hint is used once, not {' '.join(names)}")
-        return np.array([self.names.index(name) for name in names], np.int64)
+        return np.array([units.index(name) for name in names], np.int64)
 
 
 class HintKernels(NamedTuple):
@@ -219,6 +230,7 @@ def make_hints(
     seed: int | None = None,
     hints: str | Sequence[str] | None = None,
     without: str | Sequence[str] = (),
+    habit: str | None = None,
     base: str | None = None,
 ) -> HintAgent:
     """Return the hint agent of a game.
@@ -229,17 +241,24 @@ def make_hints(
         hints: names, in the order in which they are asked, as a sequence or joined by "+"; by
             default those that are on in the book.
         without: names that are left out of these.
+        habit: the name of a bad habit that goes before them, one of the book's.
         base: the policy that chooses among what the hints leave; by default the first of the book.
 
     Raises:
-        ValueError: if there is no such hint or base policy.
+        ValueError: if there is no such hint, habit or base policy.
     """
     book = hint_book(game)
     used = book.default if hints is None else _names(hints)
     dropped = _names(without)
     book.plan(dropped)  # refuses unknown names
     chosen = [name for name in used if name not in dropped]
-    return HintAgent(book, chosen, next(iter(book.bases)) if base is None else base, seed)
+    if habit is not None:
+        known = [unit.name for unit in book.habits]
+        if habit not in known:
+            there_are = f"there are {', '.join(known)}" if known else "there are none"
+            raise ValueError(f"no bad habit is called {habit!r}; {there_are}")
+        chosen.insert(0, habit)
+    return HintAgent(book, chosen, book.base_names[0] if base is None else base, seed)
 
 
 def make_lowest(game: Game, seed: int | None = None) -> HintAgent:
@@ -270,14 +289,15 @@ def advice_masks(
     """
     (number,) = book.plan([name])
     advised = np.zeros_like(masks)
-    kernels = hint_kernels(book, next(iter(book.bases)))
+    kernels = hint_kernels(book, book.base_names[0])
     kernels.advise_all(number, observations, masks, advised)
     return advised
 
 
+@cache
 def default_kernel(book: HintBook) -> ActKernel:
     """Return the play of a game's usual hint agent as one kernel, for searches to roll out with."""
-    act = hint_kernels(book, next(iter(book.bases))).act
+    act = hint_kernels(book, book.base_names[0]).act
     plan = book.plan(book.default)
 
     @kernel
@@ -298,11 +318,9 @@ def hint_kernels(book: HintBook, base: str) -> HintKernels:
         known = ", ".join(book.base_names)
         raise ValueError(f"no base policy is called {base!r}; there are {known}")
     sets = book.sets
-    nothing, read, meet, count, nth = sets
+    read, meet, count, nth = sets.read, sets.meet, sets.count, sets.nth
     choose = random_base(sets) if base == RANDOM else book.bases[base]
-    advise = advice_of_none(nothing)
-    for number, hint in enumerate(book.hints):
-        advise = advice_of_more(advise, number, hint, nothing)
+    advise = advice_kernel(book)
 
     @rare_kernel
     def act(observation: Observation, mask: Mask, rng: Stream, plan: Any) -> int:
@@ -334,34 +352,48 @@ def hint_kernels(book: HintBook, base: str) -> HintKernels:
     return HintKernels(act, act_all, advise_all)
 
 
-def advice_of_none(nothing: Actions) -> Callable[[int, Observation, Actions], Actions]:
-    """Make the kernel that knows no hint."""
-
-    @kernel
-    def advise(number: int, observation: Observation, actions: Actions) -> Actions:
-        return nothing
-
-    return advise
+@cache
+def advice_kernel(book: HintBook) -> AnyAdviceKernel:
+    """Make the kernel that asks a hint by its number; compiled once for all base policies."""
+    asks = [ask_kernel(hint, book.sets.nothing) for hint in book.units]
+    return advice_of(asks, 0)
 
 
-def advice_of_more(
-    advise_before: Callable[[int, Observation, Actions], Actions],
-    own_number: int,
-    hint: Hint,
-    nothing: Actions,
-) -> Callable[[int, Observation, Actions], Actions]:
-    """Make the kernel that knows one hint more than another."""
+def ask_kernel(hint: Hint, nothing: Actions) -> AdviceKernel:
+    """Make the kernel of what one hint advises: nothing where it does not speak."""
     trigger, advice = hint.trigger, hint.advice
 
     @rare_kernel
     def ask(observation: Observation, actions: Actions) -> Actions:
         return advice(observation, actions) if trigger(observation, actions) else nothing
 
+    return ask
+
+
+def advice_of(asks: Sequence[AdviceKernel], first: int) -> AnyAdviceKernel:
+    """Make the kernel that asks one of some hints, of which the first has a number.
+
+    Halves rather than a chain: the compiler works through all that a kernel reaches, once for each
+    kernel around it.
+    """
+    if len(asks) == 1:
+        ask = asks[0]
+
+        @kernel
+        def advise_one(number: int, observation: Observation, actions: Actions) -> Actions:
+            return ask(observation, actions)
+
+        return advise_one
+
+    half = len(asks) // 2
+    middle = first + half
+    low, high = advice_of(asks[:half], first), advice_of(asks[half:], middle)
+
     @kernel
     def advise(number: int, observation: Observation, actions: Actions) -> Actions:
-        if number == own_number:
-            return ask(observation, actions)
-        return advise_before(number, observation, actions)
+        if number < middle:
+            return low(number, observation, actions)
+        return high(number, observation, actions)
 
     return advise
 

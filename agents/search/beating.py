@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from agents import bred_ryg, brede_mette
-from agents.base import ActKernel
+from agents.hints import default_kernel, hint_book
 from agents.search.base import Budget, SearchAgent
 from agents.search.endgame import endgame_kernels, endgame_memory
 from agents.search.ismcts import Parts, Settings, make_ismcts, never, no_solver
@@ -14,7 +13,7 @@ from agents.search.pimc import SolveKernel
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import kernel
 from cardenvs.core.rows import Mask
-from cardenvs.games.beating import DECK, BeatingRow
+from cardenvs.games.beating import BeatingRow
 
 #: Simulations for a decision, where no limit is given.
 SIMULATIONS = 1_000
@@ -44,48 +43,43 @@ def solver_in_points(solve: SolveKernel) -> SolveKernel:
     return solve_in_points
 
 
-def make_bred_ryg(game: Game, seed: int | None = None, **options: Any) -> SearchAgent:
-    """Return the search of Bred Ryg; see `make_search`."""
-    return make_search(game, seed, bred_ryg.act, **options)
-
-
-def make_brede_mette(game: Game, seed: int | None = None, **options: Any) -> SearchAgent:
-    """Return the search of Brede Mette; see `make_search`."""
-    policy = brede_mette.rules_kernel(DECK.card(game.options["queen"]))
-    return make_search(game, seed, policy, **options)
-
-
 def make_search(
     game: Game,
-    seed: int | None,
-    policy: ActKernel,
+    seed: int | None = None,
     simulations: int | None = None,
     seconds: float | None = None,
     endgame_nodes: int = ENDGAME_NODES,
-    **settings: Any,
+    exploration: float = Settings.exploration,
+    random_share: float = Settings.random_share,
+    max_nodes: int = Settings.max_nodes,
+    max_rollout: int = Settings.max_rollout,
 ) -> SearchAgent:
     """Return the search of a beating game.
 
     Args:
         game: the game with its options.
         seed: of the agent's own generator; by default drawn from the system.
-        policy: plays the rollouts.
         simulations: for a decision, at most; by default `SIMULATIONS`, or no limit where
             `seconds` is given.
         seconds: for a decision, at most.
         endgame_nodes: moves that may be tried to solve a position without a stock of the last
             two players, which is then not searched but known; 0 for none.
-        **settings: see `Settings`.
+        exploration: see `Settings`, as for the rest.
+        random_share: likewise.
+        max_nodes: likewise.
+        max_rollout: likewise.
 
     Raises:
         ValueError: if a limit or a setting is out of range.
     """
     if simulations is None and seconds is None:
         simulations = SIMULATIONS
-    budget, about = Budget(simulations, seconds), Settings(**settings)
+    budget = Budget(simulations, seconds)
+    settings = Settings(exploration, random_share, max_nodes, max_rollout)
+    policy = default_kernel(hint_book(game))
     if endgame_nodes == 0:
-        return make_ismcts(game, Parts(policy, stage, never, no_solver), budget, seed, about)
+        return make_ismcts(game, Parts(policy, stage, never, no_solver), budget, seed, settings)
     is_endgame, solve = endgame_kernels(game)
     parts = Parts(policy, stage, is_endgame, solver_in_points(solve))
     solver = endgame_memory(game, endgame_nodes)
-    return make_ismcts(game, parts, budget, seed, about, solver)
+    return make_ismcts(game, parts, budget, seed, settings, solver)

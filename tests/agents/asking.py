@@ -9,6 +9,10 @@ import numpy as np
 import agents
 import cardenvs
 from agents.hints import advice_masks, hint_book
+from cardenvs.core.game import Game
+from training.evaluate import deal_seeds
+from training.hint_tables import play_hint_tables
+from training.verdicts import Effect
 
 
 def position(game_id: str, deal: dict[str, Any], *played: str, **options: Any) -> Any:
@@ -30,3 +34,11 @@ def advice(state: Any, hint: str) -> list[str]:
     observation, mask = state.observation()[None], state.action_mask()[None]
     (advised,) = advice_masks(hint_book(state.game), hint, observation, mask)
     return [state.action_to_string(int(action)) for action in np.flatnonzero(advised)]
+
+
+def loss_rate_of_habit(game: Game, habit: str, num_deals: int) -> Effect:
+    """Return how often one hint agent with a bad habit loses among those without it."""
+    book = hint_book(game)
+    places = [(habit, *book.default)] + [book.default] * (game.num_players - 1)
+    scores = play_hint_tables(game, book, book.base_names[0], places, deal_seeds("dev", num_deals))
+    return Effect.of_blocks(-scores[:, :, 0].mean(axis=1))

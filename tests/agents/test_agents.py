@@ -17,7 +17,6 @@ from agents.learned import NetworkAgent
 from agents.priority import PriorityAgent
 from cardenvs.core.game import Game
 from tests.oracles.cases import CASES
-from training.evaluate import evaluate
 
 AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.list(game_id)]
 
@@ -107,14 +106,34 @@ def test_a_finished_table_gets_action_0(game_id: str, name: str) -> None:
 
 def test_names_and_errors() -> None:
     game = load("bred_ryg")
-    assert agents.list("bred_ryg") == agents.names(game) == ("random", "rules")
-    assert agents.make(game, "rules").name == "rules"
-    with pytest.raises(ValueError, match=r"'clever'; there are random, rules"):
+    assert agents.list("bred_ryg") == agents.list(game) == ("random", "lowest", "hints", "search")
+    assert agents.list(game, fast=True) == ("random", "lowest", "hints")
+    assert agents.make(game, "hints").name == "hints"
+    with pytest.raises(ValueError, match=r"'clever'; there are random, lowest, hints"):
         agents.make("bred_ryg", "clever")
     with pytest.raises(ValueError, match="has 3 players, not 4"):
-        agents.make(game, "rules", num_players=4)
+        agents.make(game, "hints", num_players=4)
     with pytest.raises(ValueError, match="no game is called"):
         agents.make("chess", "random")
+
+
+@pytest.mark.parametrize(("game_id", "name"), AGENTS)
+def test_every_agent_has_a_card(game_id: str, name: str) -> None:
+    card = agents.card(game_id, name)
+    assert card.name == name
+    assert card.what
+    assert card.how
+    with pytest.raises(ValueError, match=rf"the agent '{name}' has no option 'depth'; it has "):
+        agents.make(game_id, name, depth=3)
+
+
+def test_a_card_tells_options_and_whether_the_agent_is_slow() -> None:
+    card = agents.card("braus", "search")
+    assert card.options == {"worlds": 100, "seconds": None, "nodes": 100_000}
+    assert card.is_slow
+    assert not agents.card("braus", "hints").is_slow
+    with pytest.raises(ValueError, match="no agent of braus-v0 is called 'clever'"):
+        agents.card("braus", "clever")
 
 
 def test_random_is_uniform() -> None:
@@ -126,169 +145,6 @@ def test_random_is_uniform() -> None:
     numbers, counts = np.unique(actions, return_counts=True)
     assert numbers.tolist() == [3, 20, 52]
     assert (abs(counts - 1_000) < 110).all()  # four standard deviations
-
-
-# ----------------------------------------------------------------------------------------------
-# The hints of Bred Ryg
-
-STOCK = "9C 8C 7C 6C 4H"
-REST = "JD TD 9D 8D"
-
-
-def rules_choose(hands: list[str], *played: str, stock: str = STOCK, trump: str = "H") -> str:
-    """Return the words for what the rule-based agent plays after some actions; seat 0 leads."""
-    deal = {"dealer": 2, "hands": hands, "stock": stock, "trump": trump}
-    state = load("bred_ryg").new_initial_state(seed=0, deal=deal)
-    for text in played:
-        state.apply_action(state.string_to_action(text))
-    agent = agents.make("bred_ryg", "rules")
-    return state.action_to_string(int(agent.act(state.observation(), state.action_mask())))
-
-
-def test_h2_beats_with_the_cheapest_card() -> None:
-    hands = ["5S 2C 3C KD", "8S 6S 2H QH", REST]
-    assert rules_choose(hands, "lead 5S") == "beat 6S"
-
-
-def test_h2_prefers_any_plain_card_to_a_trump() -> None:
-    hands = ["5S 2C 3C KD", "AS 2H 3H QH", REST]
-    assert rules_choose(hands, "lead 5S") == "beat AS"
-
-
-def test_h2_keeps_a_high_trump_while_there_is_a_stock() -> None:
-    hands = ["5S 2C 3C KD", "2S QH KH AH", REST]
-    assert rules_choose(hands, "lead 5S") == "take"
-    assert rules_choose(hands, "lead 5S", stock="") == "beat QH"
-
-
-def test_h3_leads_the_black_queen() -> None:
-    assert rules_choose(["2S QC 3S KD", "8S 6S 2H QH", REST]) == "lead QC"
-
-
-def test_h3_puts_the_black_queen_as_the_extra_card() -> None:
-    hands = ["2S 2D QC KD", "8S 6S 2H QH", REST]
-    assert rules_choose(hands, "lead 2D", "add 2S") == "extra QC"
-
-
-def test_h3_adds_the_black_queen_to_a_queen() -> None:
-    hands = ["QS 2D 3D KD", "8S 6S 2H 5H", "QC TD 9D 8D"]
-    assert rules_choose(hands, "lead QS") == "add QC"
-
-
-def test_h5_leads_the_black_queen_in_the_endgame() -> None:
-    assert rules_choose(["2S QC 3S KD", "8S 6S", REST], stock="") == "lead QC"
-
-
-def test_h7_adds_what_the_hand_can_beat() -> None:
-    hands = ["5S 2D 3D KD", "5D 9D KS 2C", "JC TC AC 3C"]
-    assert rules_choose(hands, "lead 5S") == "add 5D"
-
-
-def test_h7_adds_nothing_that_it_would_have_to_take() -> None:
-    hands = ["5S 2D 3D KD", "5D 4D KS 2C", "JC TC AC 3C"]
-    assert rules_choose(hands, "lead 5S") == "pass"
-
-
-def test_h9_leads_the_lowest_plain_card() -> None:
-    assert rules_choose(["2H 3D AS KD", "8S 6S 3H QH", REST]) == "lead 3D"
-
-
-def test_h9_adds_plain_cards_and_keeps_trumps() -> None:
-    replier = "8S 6S 3H QH"
-    assert rules_choose(["5D 5H 5S KD", replier, REST], "lead 5D") == "add 5S"
-    assert rules_choose(["5D 5H 2C KD", replier, REST], "lead 5D") == "pass"
-    assert rules_choose(["5D 5H 2C KD", replier, REST], "lead 5D", stock="") == "add 5H"
-
-
-@pytest.mark.compiled
-def test_rules_lose_at_most_three_games_in_a_hundred_among_random_players() -> None:
-    players = {name: agents.make("bred_ryg", name, seed=1) for name in ("random", "rules")}
-    report = evaluate("bred_ryg", players, [("rules", "random")], 400, progress=False)
-    assert report.rows[0].high < 0.03
-
-
-# ----------------------------------------------------------------------------------------------
-# Brede Mette
-
-
-def mette_choose(
-    name: str, hands: list[str], *played: str, stock: str = STOCK, trump: str = "H", **options: Any
-) -> str:
-    """Return the words for what an agent plays after some actions; seat 0 leads."""
-    game = cardenvs.load_game("brede_mette-v0", num_players=len(hands), **options)
-    deal = {"hands": hands, "stock": stock, "trump": trump, "leader": 0}
-    state = game.new_initial_state(seed=0, deal=deal)
-    for text in played:
-        state.apply_action(state.string_to_action(text))
-    agent = agents.make(game, name)
-    return state.action_to_string(int(agent.act(state.observation(), state.action_mask())))
-
-
-def test_in_brede_mette_h1_leads_the_lowest_plain_rank_and_all_of_it() -> None:
-    hands = ["3D 3S AS", "8S 6S 2H", REST]
-    assert mette_choose("rules", hands) == "lead 3D"
-    assert mette_choose("rules", hands, "lead 3D") == "add 3S"
-
-
-def test_in_brede_mette_trumps_are_added_only_without_a_stock() -> None:
-    hands = ["3D 3H AS", "8S 6S 2H", REST]
-    assert mette_choose("rules", hands, "lead 3D") == "stop"
-    assert mette_choose("rules", hands, "lead 3D", stock="") == "add 3H"
-
-
-def test_in_brede_mette_h2_adds_to_the_attack_of_another() -> None:
-    assert mette_choose("rules", ["5S 2C 3C", "8S 6S 2H", "5D 9D TD"], "lead 5S") == "add 5D"
-
-
-def test_in_brede_mette_h4_takes_a_trump_back() -> None:
-    hands = ["QH QS 2D 3D 4D", "2C JC 6D"]
-    played = ("lead QH", "add QS", "beat QH with 2C", "beat QS with JC")
-    more = {"stock": "KH KS 3C", "trump": "C"}
-    assert mette_choose("rules", hands, *played, **more) == "exchange QH with KH"
-    assert mette_choose("lowest", hands, *played, **more) == "done"
-
-
-def test_in_brede_mette_h5_passes_but_not_with_a_trump() -> None:
-    hands = ["5S 2C 3C", "5D KS 4C", "9D TD JD"]
-    assert mette_choose("rules", hands, "lead 5S") == "pass 5D"
-    hands = ["5S 2C 3C", "5H KS 4C", "9D TD JD"]
-    assert mette_choose("rules", hands, "lead 5S") == "beat 5S with KS"
-
-
-@pytest.mark.parametrize("queen", ["QD", "QH"])
-def test_in_brede_mette_h6_gets_rid_of_the_red_queen(queen: str) -> None:
-    hands = [f"2S {queen} 3S", "8S 6S 2H", "JD TD 9D"]
-    assert mette_choose("rules", hands, queen=queen) == f"lead {queen}"
-    hands = ["QS 2C 3C", f"{queen} QC KS", "9D TD JD"]
-    assert mette_choose("rules", hands, "lead QS", queen=queen) == f"pass {queen}"
-
-
-def test_in_brede_mette_h7_beats_with_the_cheapest_card() -> None:
-    hands = ["5S 2C 3C", "8S 6S 2H", "9D TD JD"]
-    assert mette_choose("rules", hands, "lead 5S") == "beat 5S with 6S"
-    assert mette_choose("rules", hands, "lead 5S", pickup="free") == "beat 5S with 6S"
-    hands = ["5S 5C 3C", "8S 6S TD", "9D QD JD"]
-    played = ("lead 5C", "add 5S")
-    assert mette_choose("rules", hands, *played, pickup="free") == "take"
-
-
-def test_in_brede_mette_lowest_plays_its_weakest_card_as_long_as_it_can() -> None:
-    assert mette_choose("lowest", ["2H 3D AS", "8S 6S 3H", REST]) == "lead 3D"
-    assert mette_choose("lowest", ["QD AH KH", "8S 6S 3H", REST]) == "lead KH"
-    assert mette_choose("lowest", ["QD AH", "8S 6S 3H", REST]) == "lead AH"
-    hands = ["5S 2C 3C", "8S 6S 2H", "5D 9D TD"]
-    assert mette_choose("lowest", hands, "lead 5S") == "add 5D"
-
-
-@pytest.mark.compiled
-def test_in_brede_mette_each_agent_loses_less_than_those_that_know_less() -> None:
-    players = {
-        name: agents.make("brede_mette", name, seed=1) for name in ("random", "lowest", "rules")
-    }
-    pairs = [("lowest", "random"), ("rules", "random"), ("rules", "lowest")]
-    report = evaluate("brede_mette", players, pairs, 1_000, progress=False)
-    assert all(row.high < row.fair for row in report.rows)
-    assert report.rows[1].high < 0.08
 
 
 # ----------------------------------------------------------------------------------------------
