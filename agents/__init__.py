@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents.base import Agent, KernelAgent
-from agents.cards import Card, Entry, entries_of, numbers_of
+from agents.cards import Card, Entry, entries_of, read_numbers
 from cardenvs.core.game import Game
 from cardenvs.registry import full_id, load_game
 
@@ -39,7 +39,7 @@ def card(game: str | Game, name: str) -> Card:
         ValueError: if there is no such game or agent.
     """
     entry = _entry(game, name)
-    numbers = numbers_of(_id_of(game)).get(name, {})
+    numbers = read_numbers(_id_of(game))["players"].get(name, {})
     return Card(name, entry.what, entry.how, entry.options(), entry.is_slow, numbers)
 
 

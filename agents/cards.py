@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base import Agent
+from cardenvs.registry import full_id
 
 #: Where the numbers of the cards are, a file a game.
 NUMBERS = Path(__file__).with_name("cards")
@@ -122,8 +123,14 @@ def entries_of(game_id: str) -> dict[str, Entry]:
     return GENERAL | SPECIAL.get(game_id, {})
 
 
-def numbers_of(game_id: str) -> dict[str, Any]:
-    """Return the numbers of a game's agents, by name; empty if there are none."""
-    file = NUMBERS / f"{game_id}.json"
-    players: dict[str, Any] = json.loads(file.read_text())["players"] if file.exists() else {}
-    return players
+def read_numbers(game: str) -> dict[str, Any]:
+    """Return what an arena has found for a game's agents: "players", and how it was measured.
+
+    Without results, "players" alone, and empty.
+
+    Raises:
+        ValueError: if there is no such game.
+    """
+    file = NUMBERS / f"{full_id(game)}.json"
+    told: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {"players": {}}
+    return told

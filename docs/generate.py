@@ -1,8 +1,8 @@
 """Writes the tables of the pages from code and results: `python docs/generate.py`.
 
 Everything between `<!-- table: NAME -->` and `<!-- end -->` is made here: in `docs/games/<game>.md`
-from the game, in `docs/hints.md` from the results of the hint lab. The pictures of results are
-copied beside the pages.
+from the game, in `docs/hints.md` from the results of the hint lab, in `docs/agents.md` from the
+cards of the agents. The pictures of results are copied beside the pages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import agents
 import cardenvs
+from agents.cards import read_numbers
 from cardenvs.core.game import Game
 from cardenvs.core.options import options_table
 from training.hint_lab import RESULTS, markdown, result_name
@@ -41,9 +43,43 @@ def table_of_hints(name: str) -> str:
     return markdown(json.loads(file.read_text())).strip()
 
 
+def table_of_agents(name: str) -> str:
+    """Return the cards of a game's agents, with their numbers."""
+    cards = [agents.card(name, agent) for agent in agents.list(name)]
+    lines = ["| Agent | What | How | Options |", "|---|---|---|---|"]
+    for card in cards:
+        options = ", ".join(f"`{option}={value!r}`" for option, value in card.options.items())
+        lines.append(f"| `{card.name}` | {card.what} | {card.how} | {options or '–'} |")
+    told = read_numbers(name)
+    changed = ", ".join(f"{option}={value}" for option, value in told["options"].items())
+    lines += [
+        "",
+        f"On {told['deals']:,} {told['split']} deals ({changed}; {told['measure']}, fair "
+        f"{told['fair']:.3f}; `{told['command']}`, commit {told['commit'][:7]}). Each cell: the "
+        "agent of the row alone among those of the column, or its team against theirs, with the "
+        "95 % interval.",
+        "",
+        f"| Agent | Rating | Decisions/s | {' | '.join(f'`{name}`' for name in told['players'])} |",
+        f"|---|---|---|{'---|' * len(told['players'])}",
+    ]
+    for player, numbers in told["players"].items():
+        cells = [_among(numbers["among"].get(other)) for other in told["players"]]
+        rating = f"{numbers['rating']['mu']:.1f} ± {numbers['rating']['sigma']:.1f}"
+        rate = f"{numbers['decisions_per_second']:,}"
+        lines.append(f"| `{player}` | {rating} | {rate} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _among(result: list[float] | None) -> str:
+    return "–" if result is None else "{:.3f} [{:.3f}, {:.3f}]".format(*result)
+
+
 def pages() -> dict[Path, Callable[[str], str]]:
     """Return the pages, and for each the function from a table's name to the table."""
-    made: dict[Path, Callable[[str], str]] = {DOCS / "hints.md": table_of_hints}
+    made: dict[Path, Callable[[str], str]] = {
+        DOCS / "hints.md": table_of_hints,
+        DOCS / "agents.md": table_of_agents,
+    }
     for game_id in cardenvs.game_ids():
         page = DOCS / "games" / f"{game_id.partition('-v')[0]}.md"
         made[page] = partial(table_of_game, cardenvs.load_game(game_id))
@@ -52,7 +88,9 @@ def pages() -> dict[Path, Callable[[str], str]]:
 
 def pictures() -> dict[Path, Path]:
     """Return the pictures of the pages, each with the one that it is a copy of."""
-    return {DOCS / "pictures" / file.name: file for file in sorted(RESULTS.glob("*.png"))}
+    found = {file.stem: file for file in sorted(RESULTS.glob("hint_lab_*.png"))}
+    found |= {file.parent.name: file for file in sorted(RESULTS.glob("arena-*/arena.png"))}
+    return {DOCS / "pictures" / f"{name}.png": file for name, file in found.items()}
 
 
 def filled(page: str, table: Callable[[str], str]) -> str:

@@ -1,4 +1,4 @@
-"""Let players meet on duplicate deals: `python -m training.arena braus random lowest rules`.
+"""Let players meet on duplicate deals: `python -m training.arena braus random lowest hints`.
 
 In a game in which each plays alone, every ordered pair of players meets: one of the first among
 others of the second. From these games come two tables: how the one does among the others, and how

@@ -365,7 +365,7 @@ def lineup(game: Game, player: Agent, others: Agent) -> list[Agent]:
 
 
 def shown_name(name: str, agent: Agent) -> str:
-    """Return a player's name with how it plays, such as "rules (greedy)"."""
+    """Return a player's name with how it plays, such as "hints (greedy)"."""
     mode = f"({agent.plays})"
     return name if name.endswith(mode) else f"{name} {mode}"
 

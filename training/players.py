@@ -24,7 +24,7 @@ from agents.learned import NetworkAgent
 from cardenvs.core.game import Game
 
 #: For the help of command lines.
-PLAYER_TEXTS = "names of agents, as rules or search:worlds=100, or files policy.npz"
+PLAYER_TEXTS = "names of agents, as hints or search:worlds=100, or files policy.npz"
 FACTORY_TEXT = "an agent of your own: a function (game, seed) -> Agent, as package.module:factory"
 
 _LABELED = re.compile(r"(?P<label>[^=:/\\]+)=(?P<text>.+)", re.DOTALL)

@@ -3,7 +3,7 @@
     python -m training.sb3_maskable_ppo bred_ryg --preset 5min
 
 One seat of each table learns. Each other seat is played, drawn anew for every game, by a copy of
-the learner, renewed before every rollout, or by the rule-based agent, which keeps the learner
+the learner, renewed before every rollout, or by the hint agent, which keeps the learner
 from playing well against itself alone. The folder of a run holds
 
     config.json      what was run, with which versions
@@ -73,7 +73,7 @@ class Config:
         learning_rate: at the start; it falls to 0 in a line.
         entropy_start, entropy_end: weight of the entropy bonus, which keeps the play mixed.
         layers: widths of the hidden layers, of the policy and of the value each.
-        rules_share: chance that an opponent is the rule-based agent (if the game has one).
+        hints_share: chance that an opponent is the hint agent (if the game has one).
         shares_actions: whether alike actions share weights, see `training.policies`.
         curve_points: how often the learner is measured and saved.
         curve_deals, test_deals: how many deals these measurements and the last one play.
@@ -95,7 +95,7 @@ class Config:
     entropy_end: float = 0.002
     gae_lambda: float = 0.95
     layers: tuple[int, ...] = (128, 128)
-    rules_share: float = 0.5
+    hints_share: float = 0.5
     shares_actions: bool = False
     curve_points: int = 20
     curve_deals: int = 200
@@ -232,9 +232,9 @@ def _make_env(config: Config, game: Game) -> SelfPlayVecEnv:
     """Return the tables; the first opponent of the pool is replaced before each rollout."""
     pool: list[Agent] = [agents.make(game, "random", config.seed)]
     shares = [1.0]
-    if "rules" in agents.list(game, fast=True):
-        pool.append(agents.make(game, "rules", config.seed))
-        shares = [1.0 - config.rules_share, config.rules_share]
+    if "hints" in agents.list(game, fast=True):
+        pool.append(agents.make(game, "hints", config.seed))
+        shares = [1.0 - config.hints_share, config.hints_share]
     return SelfPlayVecEnv(game, config.num_tables, [agent.act for agent in pool], shares)
 
 

@@ -57,7 +57,7 @@ def blocks(report: ArenaReport) -> dict[tuple[str, str], list[float]]:
 
 def test_one_among_others_is_measured_as_in_an_evaluation(num_games: int) -> None:
     count = max(4, num_games // 10)
-    players: dict[str, agents.Agent] = {"a": agents.make("bred_ryg", "rules"), "b": Stubborn()}
+    players: dict[str, agents.Agent] = {"a": agents.make("bred_ryg", "hints"), "b": Stubborn()}
     report = arena("bred_ryg", players, count, num_shuffles=0, progress=False)
     plain = evaluate("bred_ryg", players, num_deals=count, progress=False)
     for row, expected in zip(report.report.rows, plain.rows, strict=True):
@@ -67,14 +67,14 @@ def test_one_among_others_is_measured_as_in_an_evaluation(num_games: int) -> Non
 
 
 def test_the_crowd_and_the_one_share_the_loss(num_games: int) -> None:
-    report = met("bred_ryg", "random", "rules", deals=max(4, num_games // 10))
-    for one, others in (("random", "rules"), ("rules", "random")):
+    report = met("bred_ryg", "random", "hints", deals=max(4, num_games // 10))
+    for one, others in (("random", "hints"), ("hints", "random")):
         alone, crowd = report.row(one, others), report.crowd_row(others, one)
         assert alone.blocks + 2 * crowd.blocks == pytest.approx(1.0)
         assert (crowd.fair, crowd.games) == (1 / 3, alone.games)
-    assert report.crowd_row("random", "rules").result > 1 / 3
+    assert report.crowd_row("random", "hints").result > 1 / 3
     with pytest.raises(KeyError, match="no row"):
-        report.crowd_row("rules", "rules")
+        report.crowd_row("hints", "hints")
 
 
 @pytest.mark.parametrize(("game", "total"), [("braus", 0.0), ("bred_ryg", 1.0)])
@@ -83,7 +83,7 @@ def test_two_sides_meet_once(game: str, total: float, monkeypatch: pytest.Monkey
     calls = []
     play = arena_module.play_chunk
     monkeypatch.setattr(arena_module, "play_chunk", lambda chunk: calls.append(1) or play(chunk))
-    report = met(table, "random", "rules", deals=20)
+    report = met(table, "random", "hints", deals=20)
     first, second = report.report.rows
     assert len(calls) == 1
     assert first.blocks + second.blocks == pytest.approx(total)
@@ -93,8 +93,8 @@ def test_two_sides_meet_once(game: str, total: float, monkeypatch: pytest.Monkey
 
 def test_all_pairs_meet() -> None:
     game = cardenvs.load_game("dreeg", scope="deal", subgame="kamerun")
-    report = met(game, "random", "lowest", "rules", deals=1)
-    names = ("random", "lowest", "rules")
+    report = met(game, "random", "lowest", "hints", deals=1)
+    names = ("random", "lowest", "hints")
     pairs = [(a, b) for a in names for b in names if a != b]
     assert [(row.player, row.others) for row in report.report.rows] == pairs
     assert {(row.player, row.others) for row in report.crowd} == set(pairs)
@@ -111,12 +111,12 @@ def test_capped_games_are_counted() -> None:
 
 
 def test_differences_are_those_of_rows_of_the_same_deals() -> None:
-    report = met("braus", "random", "lowest", "rules", deals=30)
+    report = met("braus", "random", "lowest", "hints", deals=30)
     found = report.differences()
     assert [(row.player, row.than, row.others) for row in found] == [
-        ("random", "lowest", "rules"),
-        ("random", "rules", "lowest"),
-        ("lowest", "rules", "random"),
+        ("random", "lowest", "hints"),
+        ("random", "hints", "lowest"),
+        ("lowest", "hints", "random"),
     ]
     for row in found:
         expected = report.row(row.player, row.others).minus(report.row(row.than, row.others))
@@ -124,10 +124,10 @@ def test_differences_are_those_of_rows_of_the_same_deals() -> None:
 
 
 def test_the_fair_value_needs_two_players() -> None:
-    with pytest.raises(ValueError, match=r"two players or more meet; \['rules'\] are too few"):
-        met("bred_ryg", "rules")
+    with pytest.raises(ValueError, match=r"two players or more meet; \['hints'\] are too few"):
+        met("bred_ryg", "hints")
     with pytest.raises(ValueError, match="the number of deals is at least 1, not 0"):
-        met("bred_ryg", "rules", "random", deals=0)
+        met("bred_ryg", "hints", "random", deals=0)
 
 
 # ----------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_an_agent_of_ones_own_plays_in_other_processes(
 def test_generators_are_those_of_seed_player_and_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arena_module, "CHUNK_DEALS", 5)
     small = met("braus", "random", "lowest", deals=10)
-    large = met("braus", "rules", "random", "lowest", deals=10)
+    large = met("braus", "hints", "random", "lowest", deals=10)
     assert blocks(small).items() <= blocks(large).items()
     assert blocks(small) != blocks(met("braus", "random", "lowest", deals=10, seed=1))
     late = met("braus", "random", "lowest", deals=5, start=5)
@@ -213,7 +213,7 @@ def test_generators_are_those_of_seed_player_and_chunk(monkeypatch: pytest.Monke
 
 
 def test_objects_play_in_this_process_alone() -> None:
-    players: dict[str, agents.Agent | str] = {"mine": Stubborn(), "rules": "rules"}
+    players: dict[str, agents.Agent | str] = {"mine": Stubborn(), "hints": "hints"}
     report = arena("bred_ryg", players, 2, num_shuffles=0, progress=False)
     assert report.players[0].text == "an agent given as an object: Stubborn"
     with pytest.raises(ValueError, match="'mine' is an agent that lives in this process"):
@@ -230,7 +230,7 @@ def test_objects_play_in_this_process_alone() -> None:
     ],
 )
 def test_wrong_answers_are_told(answer: Any, words: str) -> None:
-    players: dict[str, agents.Agent | str] = {"mine": Wrong(answer), "rules": "rules"}
+    players: dict[str, agents.Agent | str] = {"mine": Wrong(answer), "hints": "hints"}
     with pytest.raises(ValueError, match=words):
         arena("bred_ryg", players, 2, num_shuffles=0, progress=False)
 
@@ -243,7 +243,7 @@ def test_wrong_answers_are_told(answer: Any, words: str) -> None:
 def test_the_command_line_writes_its_files(
     game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [game, "random", "hints=rules", "--deals", "6", "--split", "test", "--seed", "3"]
+    words = [game, "random", "mine=hints", "--deals", "6", "--split", "test", "--seed", "3"]
     arena_module.main([*words, "--out", str(tmp_path)])
     text = capsys.readouterr().out
     page = (tmp_path / "arena.md").read_text()
@@ -254,9 +254,9 @@ def test_the_command_line_writes_its_files(
     assert told["command"] == f"python -m training.arena {' '.join(words)} --out {tmp_path}"
     assert (told["deals"], told["split"], told["seed"]) == (6, "test", 3)
     assert told["first_deal"] == deal_seeds("test", 1)[0]
-    assert [player["label"] for player in told["players"]] == ["random", "hints"]
-    assert [player["text"] for player in told["players"]] == ["random", "rules"]
-    assert {rating["player"] for rating in told["ratings"]} == {"random", "hints"}
+    assert [player["label"] for player in told["players"]] == ["random", "mine"]
+    assert [player["text"] for player in told["players"]] == ["random", "hints"]
+    assert {rating["player"] for rating in told["ratings"]} == {"random", "mine"}
     assert len(told["crowd"]) == (2 if game == "bred_ryg" else 0)
     assert told["versions"]["openskill"]
     assert told["options"]["num_players"] in (3, 4)

@@ -28,13 +28,13 @@ class Stubborn:
         return np.where(action_mask[:, TAKE], TAKE, action_mask.argmax(axis=1))
 
 
-def rules() -> agents.Agent:
-    return agents.make("bred_ryg", "rules")
+def hints() -> agents.Agent:
+    return agents.make("bred_ryg", "hints")
 
 
 def measured(game: Any, *names: str, deals: int = 10, **more: Any) -> Report:
     players: dict[str, agents.Agent] = {"stubborn": Stubborn(), "equal": Stubborn()}
-    players |= {name: agents.make(game, name, seed=1) for name in ("random", "rules")}
+    players |= {name: agents.make(game, name, seed=1) for name in ("random", "hints")}
     chosen = {name: players[name] for name in names}
     return evaluate(game, chosen, num_deals=deals, progress=False, **more)
 
@@ -46,7 +46,7 @@ def measured(game: Any, *names: str, deals: int = 10, **more: Any) -> Report:
 def test_rotations_cover_all_seats(num_games: int) -> None:
     game = cardenvs.load_game("bred_ryg", num_players=4)
     deals = max(2, num_games // 20)
-    played = play_duplicates(game, [rules()] * 4, deal_seeds("dev", deals))
+    played = play_duplicates(game, [hints()] * 4, deal_seeds("dev", deals))
     assert played.scores.shape == (deals, 4, 4)
     # Alike players play a deal alike, so in rotation r the loser's seat s is place s - r.
     for by_rotation in -played.scores:
@@ -59,7 +59,7 @@ def test_deals_do_not_depend_on_how_many_are_played(num_games: int) -> None:
     game = cardenvs.load_game("bred_ryg")
     deals = max(2, num_games // 20)
     few, many = (
-        play_duplicates(game, [rules()] * 3, deal_seeds("dev", count)) for count in (2, deals)
+        play_duplicates(game, [hints()] * 3, deal_seeds("dev", count)) for count in (2, deals)
     )
     assert (few.lengths == many.lengths[:2]).all()
 
@@ -67,9 +67,9 @@ def test_deals_do_not_depend_on_how_many_are_played(num_games: int) -> None:
 def test_parts_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     game = cardenvs.load_game("bred_ryg")
     ticks: list[int] = []
-    whole = play_duplicates(game, [rules()] * 3, deal_seeds("dev", 5))
+    whole = play_duplicates(game, [hints()] * 3, deal_seeds("dev", 5))
     monkeypatch.setattr(evaluation, "_MAX_TABLES", 6)
-    parts = play_duplicates(game, [rules()] * 3, deal_seeds("dev", 5), ticks.append)
+    parts = play_duplicates(game, [hints()] * 3, deal_seeds("dev", 5), ticks.append)
     assert ticks == [2, 2, 1]
     assert (whole.scores == parts.scores).all()
     assert (whole.lengths == parts.lengths).all()
@@ -89,8 +89,8 @@ def test_lists_of_deals_are_apart_from_each_other_and_from_training() -> None:
 
 
 def test_equals_lose_their_fair_share_of_every_deal() -> None:
-    report = evaluate("bred_ryg", {"rules": rules()}, [("rules", "rules")], 4, progress=False)
-    row = report.row("rules (greedy)", "rules (greedy)")
+    report = evaluate("bred_ryg", {"hints": hints()}, [("hints", "hints")], 4, progress=False)
+    row = report.row("hints (greedy)", "hints (greedy)")
     assert [row.result, row.low, row.high] == pytest.approx([row.fair] * 3, abs=1e-12)
     assert row.games == 12
 
@@ -105,18 +105,18 @@ def test_capped_games_count_with_their_shares(on_cap: str, loss: float) -> None:
 
 
 def test_the_better_player_loses_less(num_games: int) -> None:
-    report = measured("bred_ryg", "random", "rules", deals=max(4, num_games // 4))
-    strong = report.row("rules (greedy)", "random (sampled)")
-    weak = report.row("random (sampled)", "rules (greedy)")
+    report = measured("bred_ryg", "random", "hints", deals=max(4, num_games // 4))
+    strong = report.row("hints (greedy)", "random (sampled)")
+    weak = report.row("random (sampled)", "hints (greedy)")
     assert strong.result < strong.fair < weak.result
     assert strong.low <= strong.result <= strong.high
     with pytest.raises(KeyError, match="no row"):
-        report.row("rules (greedy)", "rules (greedy)")
+        report.row("hints (greedy)", "hints (greedy)")
 
 
 def test_the_reward_option_of_the_game_does_not_matter() -> None:
     game = cardenvs.load_game("bred_ryg", reward="zero_sum")
-    ours, plain = (measured(which, "random", "rules", deals=2) for which in (game, "bred_ryg"))
+    ours, plain = (measured(which, "random", "hints", deals=2) for which in (game, "bred_ryg"))
     assert [row.result for row in ours.rows] == [row.result for row in plain.rows]
 
 
@@ -148,7 +148,7 @@ def test_a_team_is_measured_by_its_points_a_deal() -> None:
 
 def test_where_nobody_is_the_loser_one_is_measured_by_its_score() -> None:
     game = cardenvs.load_game("dreeg", scope="deal", subgame="kamerun")
-    players = {name: agents.make(game, name, 1) for name in ("rules", "random")}
+    players = {name: agents.make(game, name, 1) for name in ("hints", "random")}
     report = evaluate(game, players, num_deals=200, progress=False)
     strong, weak = report.rows
     assert report.measure == "score"
@@ -160,12 +160,12 @@ def test_where_nobody_is_the_loser_one_is_measured_by_its_score() -> None:
 
 
 def test_nobody_is_measured_alone() -> None:
-    with pytest.raises(ValueError, match=r"\['rules'\] are too few"):
-        evaluate("bred_ryg", {"rules": rules()}, progress=False)
+    with pytest.raises(ValueError, match=r"\['hints'\] are too few"):
+        evaluate("bred_ryg", {"hints": hints()}, progress=False)
 
 
 def test_the_same_call_gives_the_same_numbers() -> None:
-    first, again = (measured("bred_ryg", "random", "rules", deals=2) for _ in range(2))
+    first, again = (measured("bred_ryg", "random", "hints", deals=2) for _ in range(2))
     assert first.json() == again.json()
 
 
@@ -190,14 +190,14 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
 
 
 def test_rows_of_the_same_deals_are_paired() -> None:
-    report = measured("bred_ryg", "random", "rules", deals=4)
+    report = measured("bred_ryg", "random", "hints", deals=4)
     weak, strong = report.rows
     difference, low, high = weak.minus(strong)
     assert difference == pytest.approx(weak.result - strong.result)
     assert low <= difference <= high
     assert weak.minus(weak) == (0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="4 and 2 deals"):
-        weak.minus(measured("bred_ryg", "random", "rules", deals=2).rows[0])
+        weak.minus(measured("bred_ryg", "random", "hints", deals=2).rows[0])
 
 
 # ----------------------------------------------------------------------------------------------
@@ -207,10 +207,10 @@ def test_rows_of_the_same_deals_are_paired() -> None:
 def test_the_command_line_writes_the_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["bred_ryg", "random", "rules", "--deals", "4", "--num-players", "2"]
+    words = ["bred_ryg", "random", "hints", "--deals", "4", "--num-players", "2"]
     evaluation.main([*words, "--out", str(tmp_path)])
     text = capsys.readouterr().out
-    assert "rules (greedy)" in text
+    assert "hints (greedy)" in text
     assert "1 x random (sampled)" in text
     assert "dev deals" in text
     assert (tmp_path / "evaluation.txt").read_text() == text

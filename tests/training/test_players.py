@@ -20,7 +20,7 @@ OWN_MODULE = """
 import agents
 
 def factory(game, seed):
-    return agents.make(game, "rules", seed)
+    return agents.make(game, "hints", seed)
 
 def nobody(game, seed):
     return 5
@@ -51,7 +51,7 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize(
     ("text", "label", "what", "options"),
     [
-        ("rules", "rules", "rules", {}),
+        ("hints", "hints", "hints", {}),
         ("search:worlds=100", "search:worlds=100", "search", {"worlds": 100}),
         ("best=search:worlds=100", "best", "search", {"worlds": 100}),
         ("a:b=0.5,c=true,d=None,e=x", "a:b=0.5,c=true,d=None,e=x", "a", None),
@@ -69,7 +69,7 @@ def test_a_player_is_read(text: str, label: str, what: str, options: Any) -> Non
 
 
 def test_a_name_makes_the_agent_of_that_name() -> None:
-    assert read_player("rules").make(GAME, 1).name == "rules"
+    assert read_player("hints").make(GAME, 1).name == "hints"
 
 
 def test_a_seed_makes_the_same_player_again() -> None:
@@ -83,8 +83,8 @@ def test_a_seed_makes_the_same_player_again() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("nobody", "no agent of bred_ryg-v0 is called 'nobody'; there are random, rules"),
-        ("rules:depth=3", "the agent 'rules' has no option 'depth'; it has none"),
+        ("nobody", "no agent of bred_ryg-v0 is called 'nobody'; there are random, lowest, hints"),
+        ("hints:depth=3", "the agent 'hints' has no option 'depth'; it has hints, without"),
         ("runs/none/policy.npz", "there is no file runs/none/policy.npz"),
     ],
 )
@@ -95,7 +95,7 @@ def test_what_does_not_exist_is_told(text: str, words: str) -> None:
 
 def test_an_option_has_a_name_and_a_value() -> None:
     with pytest.raises(ValueError, match="given as name=value, not 'fast'"):
-        read_player("rules:depth=3,fast")
+        read_player("hints:depth=3,fast")
 
 
 def test_options_of_an_agent_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_a_file_makes_the_network_in_it(tmp_path: Path) -> None:
 def test_a_factory_in_the_current_folder_makes_its_agent(own_module: str) -> None:
     player = read_factory(f"{own_module}:factory")
     assert player.label == "factory"
-    assert player.make(GAME, 1).name == "rules"
+    assert player.make(GAME, 1).name == "hints"
     assert read_factory(f"mine={own_module}:factory").label == "mine"
 
 
@@ -150,7 +150,7 @@ def test_a_factory_has_a_module_and_a_name(text: str) -> None:
 
 
 def test_players_have_labels_of_their_own() -> None:
-    players = read_players(["rules", "again=rules"], ["somewhere:factory"])
-    assert list(players) == ["rules", "again", "factory"]
-    with pytest.raises(ValueError, match="two players are called 'rules'; give one another name"):
-        read_players(["rules", "rules"])
+    players = read_players(["hints", "again=hints"], ["somewhere:factory"])
+    assert list(players) == ["hints", "again", "factory"]
+    with pytest.raises(ValueError, match="two players are called 'hints'; give one another name"):
+        read_players(["hints", "hints"])

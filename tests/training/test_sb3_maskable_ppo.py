@@ -73,10 +73,10 @@ def test_the_table_has_the_learner_both_ways_and_the_baselines(run: Path) -> Non
     assert {
         ("ppo (sampled)", "random (sampled)"),
         ("ppo (greedy)", "random (sampled)"),
-        ("ppo (sampled)", "rules (greedy)"),
-        ("ppo (greedy)", "rules (greedy)"),
-        ("rules (greedy)", "random (sampled)"),
-        ("rules (greedy)", "ppo (sampled)"),
+        ("ppo (sampled)", "hints (greedy)"),
+        ("ppo (greedy)", "hints (greedy)"),
+        ("hints (greedy)", "random (sampled)"),
+        ("hints (greedy)", "ppo (sampled)"),
     } <= pairs
 
 
