@@ -63,6 +63,21 @@ def test_plays_legally_whatever_the_options(game_id: str, name: str, num_games: 
             finished += int(batch.terminated.sum())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("game_id", "name"), AGENTS)
+def test_plays_legally_a_million_times(game_id: str, name: str) -> None:
+    rng = random.Random(2)
+    decisions = 0
+    while decisions < 1_000_000:
+        options = CASES[game_id].random_options(rng)
+        batch = cardenvs.make_batch(game_id, 1_024, seed=rng.getrandbits(30), **options)
+        agent = make(batch.game, name, seed=3)
+        batch.reset()
+        for _ in range(50):
+            batch.step(agent.act(batch.observation, batch.action_mask))  # checks every action
+            decisions += batch.num_envs
+
+
 @pytest.mark.parametrize(("game_id", "name"), AGENTS)
 def test_hidden_cards_do_not_matter(game_id: str, name: str, num_games: int) -> None:
     for state in positions(load(game_id), num_games):
