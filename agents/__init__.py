@@ -36,6 +36,7 @@ _SPECIAL = {
         "rules": "agents.dreeg:make_rules",
         "lowest": "agents.dreeg:make_lowest",
         "priority": "agents.priority:make_priority",
+        "search": "agents.search.dreeg:make_search",
     },
 }
 

@@ -1,0 +1,164 @@
+"""Search in Dreeg: sampled worlds, in which the rules of thumb play on or all cards lie open.
+
+In each world every legal action is followed to the end of the deal. Where few tricks are left and
+nobody draws any more, the rest is solved with open cards; otherwise the agent `rules` plays on for
+all seats. An action is worth the reward of the deal to the mover, in strokes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.dreeg import act
+from agents.search.base import Budget, SearchAgent
+from agents.search.dreeg_solver import (
+    UNSOLVED,
+    Solver,
+    begin_world,
+    forget,
+    has_sides,
+    is_open,
+    make_solver,
+    packed_awards,
+    play_on,
+    reward_in,
+    solved_reward,
+)
+from agents.search.pimc import make_pimc
+from cardenvs.core.game import Game
+from cardenvs.core.kernel import kernel, popcount, rare_kernel
+from cardenvs.core.rows import Mask
+from cardenvs.games.dreeg import deal, pass_the_deal, start, write_action_mask
+from cardenvs.games.dreeg_row import ELECT, OVER, Row, cards_left
+from cardenvs.games.dreeg_view import write_observation
+
+#: The scope "deal" as rows have it: with it a deal that is over is not followed by another.
+_DEAL = 2
+
+#: Entries of `depths`.
+EXACT_SIDES, EXACT_RANKS, LATE_SIDES, LATE_RANKS = range(4)
+
+#: At how many tricks left (by now, and in the course of a rollout) cards are laid open.
+DEPTHS = (4, 3, 0, 0)
+
+
+class Work(NamedTuple):
+    """What the search works on."""
+
+    solver: Solver  # its row 0 is the table at which is played on
+    observation: Any  # int8 [O]
+    mask: Any  # int8 [A]
+    depths: Any  # int64 [4]
+
+
+@rare_kernel
+def rules_choice(state: Row, work: Work) -> int:
+    """What the agent by rules plays for the seat on turn."""
+    write_observation(state, state.current_player, work.observation)
+    write_action_mask(state, work.mask)
+    return act(work.observation, work.mask, state.rng)
+
+
+@kernel
+def is_few(state: Row, depths: Any, first: int) -> bool:
+    """Whether the rest of a deal is to be solved with open cards."""
+    depth = depths[first] if has_sides(state) else depths[first + 1]
+    return is_open(state) and cards_left(state) <= depth
+
+
+@kernel
+def begin_action(state: Row, action: int, work: Work) -> None:
+    """Set up the table after an action, up to the next decision or the end of the deal."""
+    rows = work.solver.rows
+    rows[0] = state
+    rows[0].scope = _DEAL
+    play_on(rows[0], action, work.solver, 0)
+    if state.node == ELECT:
+        pass_the_deal(rows[0])
+        rows[0].deal_number += 1
+        deal(rows[0])
+        start(rows[0])
+
+
+@kernel
+def final_reward(state: Row) -> int:
+    """The reward of seat 0 for a finished deal, in shares of a point: one for each player."""
+    return reward_in(packed_awards(state), state, 0)
+
+
+@rare_kernel
+def exact_reward(work: Work) -> int:
+    """The reward of seat 0 at the table with open cards, or UNSOLVED."""
+    state = work.solver.rows[0]
+    return final_reward(state) if state.node == OVER else solved_reward(work.solver)
+
+
+@rare_kernel
+def rolled_out_reward(work: Work) -> int:
+    """The reward of seat 0 when the agent by rules plays on at the table."""
+    forget(work.solver)  # positions after another action may have been closed otherwise
+    state = work.solver.rows[0]
+    while state.node != OVER:
+        if is_few(state, work.depths, LATE_SIDES):
+            reward = solved_reward(work.solver)
+            if reward != UNSOLVED:
+                return reward
+        play_on(state, rules_choice(state, work), work.solver, 0)
+    return final_reward(state)
+
+
+@rare_kernel
+def write_rewards(state: Row, mask: Mask, work: Work, values: Any, is_exact: bool) -> bool:
+    """Write what each action is worth; return False if a limit was met."""
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            begin_action(state, action, work)
+            reward = exact_reward(work) if is_exact else rolled_out_reward(work)
+            if reward == UNSOLVED:
+                return False
+            values[action] = reward / max(1, popcount(work.solver.rows[0].active))
+    return True
+
+
+@rare_kernel
+def solve(state: Row, mask: Mask, work: Work, values: Any) -> bool:
+    """Write what each action is worth to seat 0 in this world; see `agents.search.pimc`."""
+    begin_world(work.solver)
+    is_exact = is_few(state, work.depths, EXACT_SIDES)
+    if is_exact and write_rewards(state, mask, work, values, True):
+        return True
+    return write_rewards(state, mask, work, values, False)
+
+
+def make_search(
+    game: Game,
+    seed: int | None = None,
+    worlds: int | None = 64,
+    seconds: float | None = None,
+    nodes: int = 20_000,
+    depths: tuple[int, int, int, int] = DEPTHS,
+) -> SearchAgent:
+    """Return the agent that searches.
+
+    Args:
+        game: with its options.
+        seed: of its own generator; by default drawn from the system.
+        worlds: how many it looks at for a decision; None for no limit.
+        seconds: how long it thinks over a decision.
+        nodes: of the solver in a world; where it needs more, the agent by rules plays on.
+        depths: the most tricks left at which cards are laid open.
+
+    Raises:
+        ValueError: if there is no limit, or one is out of range.
+    """
+    if nodes < 1:
+        raise ValueError(f"a solver looks at one node or more, not {nodes}")
+    work = Work(
+        solver=make_solver(game, nodes),
+        observation=np.zeros(game.observation_size, np.int8),
+        mask=np.zeros(game.num_actions, np.int8),
+        depths=np.array(depths, np.int64),
+    )
+    return make_pimc(game, solve, work, Budget(worlds, seconds), seed)
