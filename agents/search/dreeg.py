@@ -17,7 +17,6 @@ from agents.search.dreeg_solver import (
     UNSOLVED,
     Solver,
     begin_world,
-    forget,
     has_sides,
     is_open,
     make_solver,
@@ -37,12 +36,6 @@ from cardenvs.games.dreeg_view import write_observation
 #: The scope "deal" as rows have it: with it a deal that is over is not followed by another.
 _DEAL = 2
 
-#: Entries of `depths`.
-EXACT_SIDES, EXACT_RANKS, LATE_SIDES, LATE_RANKS = range(4)
-
-#: At how many tricks left (by now, and in the course of a rollout) cards are laid open.
-DEPTHS = (4, 3, 0, 0)
-
 
 class Work(NamedTuple):
     """What the search works on."""
@@ -50,7 +43,7 @@ class Work(NamedTuple):
     solver: Solver  # its row 0 is the table at which is played on
     observation: Any  # int8 [O]
     mask: Any  # int8 [A]
-    depths: Any  # int64 [4]
+    tricks: Any  # int64 [2]: the most tricks left that are solved, with sides and with ranks
 
 
 @rare_kernel
@@ -62,10 +55,10 @@ def rules_choice(state: Row, work: Work) -> int:
 
 
 @kernel
-def is_few(state: Row, depths: Any, first: int) -> bool:
+def is_few(state: Row, work: Work) -> bool:
     """Whether the rest of a deal is to be solved with open cards."""
-    depth = depths[first] if has_sides(state) else depths[first + 1]
-    return is_open(state) and cards_left(state) <= depth
+    most = work.tricks[0] if has_sides(state) else work.tricks[1]
+    return is_open(state) and cards_left(state) <= most
 
 
 @kernel
@@ -98,13 +91,8 @@ def exact_reward(work: Work) -> int:
 @rare_kernel
 def rolled_out_reward(work: Work) -> int:
     """The reward of seat 0 when the agent by rules plays on at the table."""
-    forget(work.solver)  # positions after another action may have been closed otherwise
     state = work.solver.rows[0]
     while state.node != OVER:
-        if is_few(state, work.depths, LATE_SIDES):
-            reward = solved_reward(work.solver)
-            if reward != UNSOLVED:
-                return reward
         play_on(state, rules_choice(state, work), work.solver, 0)
     return final_reward(state)
 
@@ -126,7 +114,7 @@ def write_rewards(state: Row, mask: Mask, work: Work, values: Any, is_exact: boo
 def solve(state: Row, mask: Mask, work: Work, values: Any) -> bool:
     """Write what each action is worth to seat 0 in this world; see `agents.search.pimc`."""
     begin_world(work.solver)
-    is_exact = is_few(state, work.depths, EXACT_SIDES)
+    is_exact = is_few(state, work)
     if is_exact and write_rewards(state, mask, work, values, True):
         return True
     return write_rewards(state, mask, work, values, False)
@@ -135,10 +123,11 @@ def solve(state: Row, mask: Mask, work: Work, values: Any) -> bool:
 def make_search(
     game: Game,
     seed: int | None = None,
-    worlds: int | None = 64,
+    worlds: int | None = 400,
     seconds: float | None = None,
     nodes: int = 20_000,
-    depths: tuple[int, int, int, int] = DEPTHS,
+    side_tricks: int = 4,
+    rank_tricks: int = 3,
 ) -> SearchAgent:
     """Return the agent that searches.
 
@@ -148,17 +137,20 @@ def make_search(
         worlds: how many it looks at for a decision; None for no limit.
         seconds: how long it thinks over a decision.
         nodes: of the solver in a world; where it needs more, the agent by rules plays on.
-        depths: the most tricks left at which cards are laid open.
+        side_tricks: the most tricks left that are solved where two sides play for strokes.
+        rank_tricks: the same where each plays for a rank.
 
     Raises:
         ValueError: if there is no limit, or one is out of range.
     """
     if nodes < 1:
         raise ValueError(f"a solver looks at one node or more, not {nodes}")
+    if min(side_tricks, rank_tricks) < 0:
+        raise ValueError(f"no fewer than 0 tricks are solved, not {side_tricks}, {rank_tricks}")
     work = Work(
         solver=make_solver(game, nodes),
         observation=np.zeros(game.observation_size, np.int8),
         mask=np.zeros(game.num_actions, np.int8),
-        depths=np.array(depths, np.int64),
+        tricks=np.array([side_tricks, rank_tricks], np.int64),
     )
     return make_pimc(game, solve, work, Budget(worlds, seconds), seed)

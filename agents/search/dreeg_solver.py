@@ -94,14 +94,8 @@ def make_solver(game: Game, nodes: int) -> Solver:
 
 @kernel
 def begin_world(solver: Solver) -> None:
-    """Begin to count nodes, and forget all positions."""
+    """Begin to count nodes; no position of another world is found again."""
     solver.counts[NODES] = 0
-    forget(solver)
-
-
-@kernel
-def forget(solver: Solver) -> None:
-    """Let no position of the table be found again."""
     solver.counts[STAMP] = (solver.counts[STAMP] + 1) % _STAMPS
 
 
