@@ -82,10 +82,16 @@ class Solver(NamedTuple):
 
 def make_solver(game: Game, nodes: int) -> Solver:
     """Return the arrays of a solver that looks at so many nodes a world."""
-    levels = (np.zeros(LEVELS + 1, np.int64) for _ in range(7))
+    by_level = np.zeros((7, LEVELS + 1), np.int64)
     return Solver(
-        game.blank_rows(LEVELS + 1),
-        *levels,
+        rows=game.blank_rows(LEVELS + 1),
+        cards=by_level[0],
+        words=by_level[1],
+        low=by_level[2],
+        high=by_level[3],
+        first_low=by_level[4],
+        first_high=by_level[5],
+        best=by_level[6],
         keys=np.zeros((TABLE_SIZE, 4), np.int64),
         bounds=np.zeros((TABLE_SIZE, 2), np.int64),
         counts=np.array([0, nodes, 0], np.int64),
@@ -430,7 +436,8 @@ def solve_ranks(solver: Solver) -> int:
             if is_at_lead(solver.rows[level]):
                 remember(solver, solver.rows[level], packed, packed)
             if level == 0:
-                return packed
+                found: int = packed
+                return found
             level -= 1
         else:
             if is_at_limit(solver, level):
@@ -448,16 +455,24 @@ def solve_ranks(solver: Solver) -> int:
 
 
 @rare_kernel
-def solved_reward(solver: Solver) -> int:
-    """Return the reward of seat 0 at the position of level 0, in shares of a point.
+def solve_awards(solver: Solver) -> bool:
+    """Write the awards that the position of level 0 leads to; return False at the limit of nodes.
 
-    There is one share for each player. UNSOLVED at the limit of nodes.
+    They are written into its row, as if the deal were over.
     """
     state = solver.rows[0]
-    if not has_sides(state):
+    if has_sides(state):
+        strokes = solve_sides(solver)
+        if strokes == UNSOLVED:
+            return False
+        own = side_of(state, 0)
+        for seat in range(MAX_PLAYERS):
+            is_winner = has_seat(state.active, seat) and has_seat(own, seat) == (strokes > 0)
+            state.awards[seat] = abs(strokes) if is_winner else 0
+    else:
         packed = solve_ranks(solver)
-        return packed if packed == UNSOLVED else reward_in(packed, state, 0)
-    strokes = solve_sides(solver)
-    if strokes == UNSOLVED:
-        return strokes
-    return strokes * popcount(state.active & ~side_of(state, 0))
+        if packed == UNSOLVED:
+            return False
+        for seat in range(MAX_PLAYERS):
+            state.awards[seat] = packed >> (2 * seat) & 3
+    return True
