@@ -2,8 +2,8 @@
 
 In each world every legal action is followed to the end of the deal. Where few tricks are left and
 nobody draws any more, the rest is solved with open cards; otherwise the agent `rules` plays on for
-all seats. An action is worth the reward of the deal to the mover; where more deals follow, it is
-worth what the strokes left make of the chance to lose the phase.
+all seats. An action is worth the reward of the deal to the mover, in strokes, whatever the scope of
+the episode: what the strokes left make of the chance to lose the phase gained nothing in trials.
 """
 
 from __future__ import annotations
@@ -33,19 +33,13 @@ from cardenvs.games.dreeg_row import (
     KAMERUN,
     MAX_PLAYERS,
     OVER,
-    START_STROKES,
     Row,
     cards_left,
 )
-from cardenvs.games.dreeg_score import erase, erase_kamerun
 from cardenvs.games.dreeg_view import write_observation
 
 #: The scope "deal" as rows have it: with it a deal that is over is not followed by another.
 DEAL = 2
-
-#: About how much likelier one is to lose a phase with so many strokes left, where the last one
-#: left loses it; in Kamerun how much less likely.
-CHANCES = 1.5 ** np.arange(START_STROKES + 1)
 
 
 class Work(NamedTuple):
@@ -55,7 +49,6 @@ class Work(NamedTuple):
     observation: Any  # int8 [O]
     mask: Any  # int8 [A]
     tricks: Any  # int64 [2]: the most tricks left that are solved, with sides and with ranks
-    chances: Any  # float64 [8]: `CHANCES`
 
 
 @rare_kernel
@@ -88,47 +81,13 @@ def begin_action(state: Row, action: int, work: Work) -> None:
 
 
 @kernel
-def worth(state: Row, scope: int, chances: Any) -> float:
-    """What a finished deal is worth to seat 0, by the scope of the episode."""
-    if scope == DEAL:
-        return deal_reward(state)
-    if state.game == KAMERUN:
-        return kamerun_prospect(state, chances)
-    return prospect(state, chances)
-
-
-@kernel
 def deal_reward(state: Row) -> float:
-    """The reward of the deal."""
+    """The reward of a finished deal to seat 0, in strokes."""
     total = 0.0
     for seat in range(MAX_PLAYERS):
         total += state.awards[seat]
     reward: float = state.awards[0] - total / popcount(state.active)
     return -reward if state.game == KAMERUN else reward
-
-
-@kernel
-def prospect(state: Row, chances: Any) -> float:
-    """DR-H17. About the reward of a phase in which the last one left loses."""
-    total = 0.0
-    for seat in range(state.num_players):
-        total += chances[state.strokes[seat]] if state.strokes[seat] else 0.0
-    own: float = chances[state.strokes[0]] if state.strokes[0] else 0.0
-    return 1.0 / state.num_players - own / total
-
-
-@kernel
-def kamerun_prospect(state: Row, chances: Any) -> float:
-    """DR-H17. About the reward of a phase in which the first one without strokes loses."""
-    total = 0.0
-    losers = 0.0
-    for seat in range(state.num_players):
-        total += 1.0 / chances[state.strokes[seat]]
-        losers += 0.0 if state.strokes[seat] else 1.0
-    if losers:
-        return losers / state.num_players - (0.0 if state.strokes[0] else 1.0)
-    reward: float = 1.0 / state.num_players - 1.0 / chances[state.strokes[0]] / total
-    return reward
 
 
 @rare_kernel
@@ -140,20 +99,6 @@ def play_out(work: Work) -> None:
 
 
 @rare_kernel
-def solve_table(work: Work) -> bool:
-    """Award what the table leads to with open cards; return False at the limit of nodes."""
-    state = work.solver.rows[0]
-    if state.node != OVER:
-        if not solve_awards(work.solver):
-            return False
-        if state.game == KAMERUN:
-            erase_kamerun(state)
-        else:
-            erase(state)
-    return True
-
-
-@rare_kernel
 def write_rewards(state: Row, mask: Mask, work: Work, values: Any, is_exact: bool) -> bool:
     """Write what each action is worth; return False at the limit of nodes."""
     for action in range(mask.shape[0]):
@@ -161,9 +106,9 @@ def write_rewards(state: Row, mask: Mask, work: Work, values: Any, is_exact: boo
             begin_action(state, action, work)
             if not is_exact:
                 play_out(work)
-            elif not solve_table(work):
+            elif work.solver.rows[0].node != OVER and not solve_awards(work.solver):
                 return False
-            values[action] = worth(work.solver.rows[0], state.scope, work.chances)
+            values[action] = deal_reward(work.solver.rows[0])
     return True
 
 
@@ -209,6 +154,5 @@ def make_search(
         observation=np.zeros(game.observation_size, np.int8),
         mask=np.zeros(game.num_actions, np.int8),
         tricks=np.array([side_tricks, rank_tricks], np.int64),
-        chances=CHANCES.copy(),
     )
     return make_pimc(game, solve, work, Budget(worlds, seconds), seed)

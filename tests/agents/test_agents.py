@@ -21,7 +21,15 @@ from cardenvs.games.braus import LIVE_CARDS
 from tests.oracles.cases import CASES
 from training.evaluate import evaluate
 
+#: How little is thought over a decision here, where an agent thinks long by itself.
+QUICK: dict[tuple[str, str], dict[str, int]] = {("dreeg-v0", "search"): {"worlds": 2}}
 AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.names(game_id)]
+
+
+def quick(game: str | Game, name: str, seed: int) -> Any:
+    """Make an agent that does not think long."""
+    game_id = game if isinstance(game, str) else game.id
+    return agents.make(game, name, seed=seed, **QUICK.get((game_id, name), {}))
 
 
 def positions(game: Game, count: int, seed: int = 0) -> Any:
@@ -41,7 +49,7 @@ def test_plays_legally_whatever_the_options(game_id: str, name: str, num_games: 
     rng = random.Random(1)
     for _ in range(10):
         batch = cardenvs.make_batch(game_id, 8, seed=1, **CASES[game_id].random_options(rng))
-        agent = agents.make(batch.game, name, seed=2)
+        agent = quick(batch.game, name, seed=2)
         batch.reset()
         finished = 0
         while finished < num_games / 25:
@@ -56,7 +64,7 @@ def test_hidden_cards_do_not_matter(game_id: str, name: str, num_games: int) -> 
         chosen = set()
         for seed in range(3):
             world = state.determinize(seat, seed)
-            agent = agents.make(game_id, name, seed=5)
+            agent = quick(game_id, name, seed=5)
             chosen.add(int(agent.act(world.observation(seat), world.action_mask())))
         assert len(chosen) == 1
 
@@ -66,11 +74,10 @@ def test_the_seed_decides(game_id: str, name: str) -> None:
     batch = cardenvs.make_batch(game_id, num_envs=64, seed=1)
     batch.reset()
     first, second = (
-        agents.make(game_id, name, seed=7).act(batch.observation, batch.action_mask)
-        for _ in range(2)
+        quick(game_id, name, seed=7).act(batch.observation, batch.action_mask) for _ in range(2)
     )
     assert (first == second).all()
-    other = agents.make(game_id, name, seed=8)
+    other = quick(game_id, name, seed=8)
     is_same = (other.act(batch.observation, batch.action_mask) == first).all()
     assert is_same == (other.plays == "greedy")
 
@@ -78,7 +85,7 @@ def test_the_seed_decides(game_id: str, name: str) -> None:
 @pytest.mark.parametrize(("game_id", "name"), AGENTS)
 def test_one_position_without_a_leading_axis(game_id: str, name: str) -> None:
     state = load(game_id).new_initial_state(seed=3)
-    action = agents.make(game_id, name, seed=1).act(state.observation(), state.action_mask())
+    action = quick(game_id, name, seed=1).act(state.observation(), state.action_mask())
     assert isinstance(action, np.int64)
     state.apply_action(action)
 
@@ -88,7 +95,7 @@ def test_a_finished_table_gets_action_0(game_id: str, name: str) -> None:
     game = load(game_id)
     observation = np.zeros((2, game.observation_size), np.int8)
     mask = np.zeros((2, game.num_actions), np.int8)
-    assert agents.make(game_id, name, seed=1).act(observation, mask).tolist() == [0, 0]
+    assert quick(game_id, name, seed=1).act(observation, mask).tolist() == [0, 0]
 
 
 def test_names_and_errors() -> None:

@@ -282,30 +282,3 @@ def test_does_not_announce_a_durchmarsch_that_is_lost() -> None:
     hands = ["AE 9B 9H OG", *KAMERUN_REST]
     played = "lead AE, play KE, play OE, play UE"
     assert chosen("kamerun", hands, played) != "durchmarsch"
-
-
-# ----------------------------------------------------------------------------------------------
-# Phases
-
-
-def test_does_not_surrender_where_that_loses_the_phase() -> None:
-    game = table("ace_of_hearts", 3, scope="subgame")
-    hands = ["AH 9H 9E 9B", "AE TE TH KH", "AB TB KB OB"]
-    deal = {"subgame": "ace_of_hearts", "hands": hands, "dealer": 2, "strokes": [7, 1, 2]}
-    state = game.new_initial_state(seed=0, deal=deal)
-    surrender = state.string_to_action("surrender")
-    agent = agents.make(game, "search", seed=3, worlds=20)
-    values = agent.values(state.observation(), state.action_mask())
-    assert values[surrender] == pytest.approx(1 / 3 - 1)  # the others are through
-    assert np.nanmax(values) > values[surrender]
-
-
-def test_a_lost_kamerun_is_a_blob() -> None:
-    game = table("kamerun", 3, scope="subgame")
-    deal = {"subgame": "kamerun", "hands": ["AE AB 9H", "KE KB KH", "UE UB UH"], "dealer": 2}
-    state = game.new_initial_state(seed=0, deal=deal | {"strokes": [1, 7, 7]})
-    values = agents.make(game, "search", seed=3, worlds=20).values(
-        state.observation(), state.action_mask()
-    )
-    lead = state.string_to_action("lead AE")  # brings points, one more than the strokes left
-    assert values[lead] == pytest.approx(1 / 3 - 1)
