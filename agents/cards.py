@@ -114,7 +114,17 @@ SPECIAL = {
     },
     "bred_ryg-v0": {"search": _TREE},
     "brede_mette-v0": {"priority": _PRIORITY, "search": _TREE},
-    "dreeg-v0": {"priority": _PRIORITY},
+    "dreeg-v0": {
+        "priority": _PRIORITY,
+        "search": Entry(
+            "agents.search.dreeg:make_search",
+            "Follows every action to the end of sampled deals",
+            "In each world that the observation allows, every action is played, and the deal goes "
+            "on by the hints; the last tricks are solved with open cards instead. Plays what is "
+            "best on average.",
+            is_slow=True,
+        ),
+    },
 }
 
 
