@@ -45,6 +45,9 @@ AnyAdviceKernel = Callable[[int, Observation, Actions], Actions]
 #: `base(observation, actions, rng) -> action`: one of some actions.
 BaseKernel = Callable[[Observation, Actions, Stream], int]
 
+#: Ends a plan that is shorter than its array.
+NO_HINT = -1
+
 #: The name of the base policy that chooses any action, each equally likely.
 RANDOM = "random"
 
@@ -326,7 +329,7 @@ def hint_kernels(book: HintBook, base: str) -> HintKernels:
     def act(observation: Observation, mask: Mask, rng: Stream, plan: Any) -> int:
         left = read(mask)
         for place in range(plan.shape[0]):
-            if count(left) == 1:
+            if plan[place] == NO_HINT or count(left) == 1:
                 break
             advised = meet(advise(plan[place], observation, left), left)
             if count(advised):

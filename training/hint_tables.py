@@ -17,13 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import agent_stream
-from agents.hints import HintBook, hint_kernels
+from agents.hints import NO_HINT, HintBook, hint_kernels
 from cardenvs.core.episode import Kernels
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import entry_point
-
-#: Fills the plans of agents that use fewer hints than others; no hint has this number.
-NO_HINT = -1
 
 #: Deals between two ticks of a progress bar.
 _PART = 2_000

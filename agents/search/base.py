@@ -9,6 +9,7 @@ Letters of shapes: N positions, O observation size, A actions.
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from agents.base import SAMPLED, agent_stream, as_positions
 from cardenvs.core.kernel import entry_point
+from cardenvs.core.rng import combine
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ class SearchKernels(NamedTuple):
 class SearchAgent:
     """Plays what a search finds best; see `agents.Agent`.
 
-    The play is "sampled": another state of the agent's generator draws other worlds.
+    The worlds that it draws depend on its seed and on the position alone, not on what it was asked
+    before. The play is "sampled": another seed draws other worlds.
     """
 
     plays = SAMPLED
@@ -88,7 +91,7 @@ class SearchAgent:
         self.budget = budget
         self._search = _compiled(kernels)
         self._memory = memory
-        self._rng = agent_stream(seed)
+        self._key = int(agent_stream(seed)[0])
 
     def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
         """Choose a legal action for each position; see `agents.Agent.act`."""
@@ -120,11 +123,12 @@ class SearchAgent:
     def _think(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> None:
         """Work on one position until the budget is spent."""
         end = None if self.budget.seconds is None else time.perf_counter() + self.budget.seconds
+        rng = np.array([combine(self._key, zlib.crc32(observation.tobytes())), 0], np.int64)
         self._search.begin(observation, mask, self._memory)
         done = 0
         while self.budget.units is None or done < self.budget.units:
             rest = self.budget.slice_of(done)
-            can_change = self._search.extend(observation, mask, self._rng, self._memory, rest)
+            can_change = self._search.extend(observation, mask, rng, self._memory, rest)
             done += rest
             if not can_change or (end is not None and time.perf_counter() >= end):
                 return

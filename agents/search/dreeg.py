@@ -1,4 +1,4 @@
-"""Search in Dreeg: sampled worlds, in which the rules of thumb play on or all cards lie open.
+"""Search in Dreeg: sampled worlds, in which the hint agent plays on or all cards lie open.
 
 In each world every legal action is followed to the end of the deal. Where few tricks are left and
 nobody draws any more, the rest is solved with open cards; otherwise the hint agent plays on for all
@@ -95,7 +95,7 @@ def deal_reward(state: Row) -> float:
     return -reward if state.game == KAMERUN else reward
 
 
-@rare_kernel
+@kernel
 def play_out(work: Work) -> None:
     """Let the hint agent play on at the table."""
     state = work.solver.rows[0]
@@ -117,7 +117,7 @@ def write_rewards(state: Row, mask: Mask, work: Work, values: Any, is_exact: boo
     return True
 
 
-@rare_kernel
+@kernel
 def solve(state: Row, mask: Mask, work: Work, values: Any) -> bool:
     """Write what each action is worth to seat 0 in this world; see `agents.search.pimc`."""
     begin_world(work.solver)

@@ -141,7 +141,7 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
         memory.counts[:] = 0
         add_node(memory, NO_NODE, NO_ACTION)
 
-    @rare_kernel
+    @kernel
     def extend(
         observation: Observation, mask: Mask, rng: Stream, memory: Memory, units: int
     ) -> bool:
@@ -176,7 +176,7 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
         liked = ask_policy(observation, mask, rng)
         return liked if values[liked] == values[best] else best
 
-    @rare_kernel
+    @kernel
     def ask_policy(observation: Observation, mask: Mask, rng: Stream) -> int:
         return policy(observation, mask, rng)
 
@@ -186,7 +186,7 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
         write_observation(state, state.current_player, memory.observation)
         return ask_policy(memory.observation, memory.mask, rng)
 
-    @rare_kernel
+    @kernel
     def simulate(mask: Mask, rng: Stream, memory: Memory) -> None:
         """Play the world out, and note at all nodes passed what it brought."""
         state = memory.rows[0]

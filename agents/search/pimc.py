@@ -13,7 +13,7 @@ import numpy as np
 
 from agents.search.base import Budget, SearchAgent, SearchKernels
 from cardenvs.core.game import Game
-from cardenvs.core.kernel import kernel, rare_kernel
+from cardenvs.core.kernel import kernel
 from cardenvs.core.rng import Stream
 from cardenvs.core.rows import Mask, Observation
 
@@ -44,7 +44,7 @@ def pimc_kernels(sample_world: Callable[..., Any], solve: SolveKernel) -> Search
         memory.total[:] = 0.0
         memory.counts[:] = 0
 
-    @rare_kernel
+    @kernel
     def extend(observation: Observation, mask: Mask, rng: Stream, memory: Any, units: int) -> bool:
         for _ in range(units):
             sample_world(observation, rng, memory.rows[0])

@@ -63,7 +63,7 @@ def test_a_run_leaves_its_files(run: Path) -> None:
 def test_the_curve_begins_at_nothing_and_ends_at_the_goal(run: Path) -> None:
     assert [int(point["decisions"]) for point in curve_of(run)] == [0, 64, 128, 192]
     for point in curve_of(run):
-        assert 0.0 <= float(point["result_among_rules"]) <= 1.0
+        assert 0.0 <= float(point["result_among_hints"]) <= 1.0
 
 
 def test_the_table_has_the_learner_both_ways_and_the_baselines(run: Path) -> None:
