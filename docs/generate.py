@@ -21,7 +21,9 @@ import cardenvs
 from agents.cards import read_numbers
 from cardenvs.core.game import Game
 from cardenvs.core.options import options_table
-from training.hint_lab import RESULTS, markdown, result_name
+from training.hint_lab import result_name
+from training.hint_report import markdown
+from training.origin import RESULTS
 
 DOCS = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -1,5 +1,6 @@
 """The pages say what code and results say."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -17,6 +18,12 @@ def test_tables_are_those_of_the_code(page: Path) -> None:
     assert names
     assert len(names) == text.count("<!-- table: ")
     assert GENERATOR["filled"](text, PAGES[page]) == text, "run `python docs/generate.py`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pictures_of_a_page_exist(page: Path) -> None:
+    for link in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text()):
+        assert (page.parent / link).resolve() in PICTURES
 
 
 @pytest.mark.parametrize("copy", PICTURES, ids=lambda copy: copy.name)

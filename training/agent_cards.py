@@ -20,9 +20,7 @@ from agents.cards import NUMBERS
 from cardenvs.command_line import add_game_arguments, game_of
 from training.arena import arena
 from training.arena_report import ArenaReport
-
-#: Where the tables of arenas are, a folder a game.
-RESULTS = Path(__file__).with_name("results")
+from training.origin import RESULTS
 
 
 def numbers(report: ArenaReport, command: str) -> dict[str, Any]:

@@ -59,7 +59,14 @@ from training.evaluate import (
     row_of,
 )
 from training.origin import origin
-from training.players import FACTORY_TEXT, PLAYER_TEXTS, Player, read_player, read_players
+from training.players import (
+    FACTORY_TEXT,
+    PLAYER_TEXTS,
+    Player,
+    check_players,
+    read_player,
+    read_players,
+)
 from training.ratings import MAX_GAMES, NUM_SHUFFLES, RatedGames, rate
 
 #: How many deals the players play before they are made anew.
@@ -131,6 +138,7 @@ def arena(
         ValueError: if there are fewer than two players or no deals, or if an agent given as an
             object shall play in other processes.
     """
+    came_from = origin(_PACKAGES)
     table = measured_game(game)
     entrants = {label: _entrant(label, player) for label, player in players.items()}
     _check(entrants, num_deals, processes)
@@ -149,7 +157,7 @@ def arena(
         players=tuple(_facts(one, first[label], done) for label, one in entrants.items()),
         first_deal=int(seeds[0]),
         seed=seed,
-        origin=origin(_PACKAGES),
+        origin=came_from,
     )
 
 
@@ -366,8 +374,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=1, help="which change no result")
     parser.add_argument("--out", type=Path, help="a folder for arena.json, arena.md and arena.png")
     given = parser.parse_args(arguments)
-    game = game_of(given)
-    players = read_players(given.players or agents.list(game, fast=True), given.agent)
+    try:
+        game = game_of(given)
+        players = read_players(given.players or agents.list(game, fast=True), given.agent)
+        check_players(game, players)
+    except ValueError as error:
+        parser.error(str(error))
     report = arena(game, players, given.deals, given.split, given.seed, given.processes)
     print(report.text())
     if given.out:

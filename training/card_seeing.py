@@ -2,8 +2,7 @@
 
 A team that sees all hands and plays the best action with open cards meets agents that see their own
 cards alone, on duplicate deals. It is a control, not an agent: agents are given observations. What
-it wins is about the most that any player could, and what honest play leaves of it is the price of
-the hidden cards.
+it wins is a yardstick, no bound: it plays as if the others saw all cards too.
 
 Letters of shapes: D deals, B tables, A actions.
 """

@@ -27,7 +27,7 @@ from cardenvs.command_line import add_game_arguments, game_of
 from cardenvs.core.batch import Batch
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
-from training.players import PLAYER_TEXTS, read_player
+from training.players import FACTORY_TEXT, PLAYER_TEXTS, read_players
 
 #: Where the published lists of deals begin: `dev` for choices, `test` for results. Training
 #: never gets there, see docs/architecture.md.
@@ -410,14 +410,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
     add_game_arguments(parser)
     parser.add_argument("players", nargs="*", help=PLAYER_TEXTS)
+    parser.add_argument("--agent", action="append", default=[], help=FACTORY_TEXT)
     parser.add_argument("--deals", type=int, default=1_000)
     parser.add_argument("--split", choices=sorted(FIRST_DEAL), default="dev")
     parser.add_argument("--seed", type=int, default=0, help="of the agents")
     parser.add_argument("--out", type=Path, help="a folder for the table as JSON, Markdown, text")
     given = parser.parse_args(arguments)
     game = game_of(given)
-    names = given.players or agents.list(game, fast=True)
-    players = {name: read_player(name).make(game, given.seed + i) for i, name in enumerate(names)}
+    entrants = read_players(given.players or agents.list(game, fast=True), given.agent)
+    players = {
+        label: player.make(game, given.seed + i)
+        for i, (label, player) in enumerate(entrants.items())
+    }
     report = evaluate(game, players, None, given.deals, given.split)
     print(report.text())
     if given.out:

@@ -3,12 +3,13 @@
 For every hint of a game, at every table that `training/hint_lab.json` names (with the margin and
 the numbers of deals, all fixed before the first result was seen):
 
-    how often     positions in which it speaks and leaves a choice out, per game of hint agents
+    how often     positions in which it speaks and leaves a choice out, and in which it changes
+                  what the usual hint agent plays, per game of such agents
     ablation      the usual hint agent with the hint against the same without it
-    alone         the hint alone on the base policy against the bare base policy
+    alone         the hint alone on a base policy against the bare policy: the usual one, and random
     compliance    how often each agent does what it advises, above what chance would do
     value gap     what a search takes the best advised action to be worth more than the best other
-    forced play   a strong agent that must follow it against the same that must not
+    forced play   a strong agent that must follow it, against the same that must not, and the free
 
 The verdict is of the ablation, see `training.verdicts`; everything else helps to understand it.
 
@@ -17,10 +18,18 @@ Letters of shapes: D deals, R rotations, P places, K positions, A actions.
 
 from __future__ import annotations
 
+import os
+
+# One thread for the linear algebra of agents. This comes before NumPy is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import argparse
 import json
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,26 +39,47 @@ from tqdm import tqdm
 
 import agents
 from agents.base import Agent, as_positions
-from agents.hints import HintBook, advice_masks, hint_book
+from agents.hints import LOWEST, RANDOM, HintBook, advice_masks, hint_book
+from cardenvs.command_line import add_game_arguments, options_of
 from cardenvs.core.batch import Batch
 from cardenvs.core.game import Game
 from cardenvs.registry import full_id, load_game
-from training.evaluate import deal_seeds, evaluate
-from training.hint_pictures import draw_effects
+from training.evaluate import LOSS_RATE, deal_seeds, evaluate
+from training.hint_report import as_data, draw_effects, markdown
 from training.hint_tables import play_hint_tables
 from training.origin import origin
-from training.players import FACTORY_TEXT, PLAYER_TEXTS, Player, read_players
+from training.players import FACTORY_TEXT, PLAYER_TEXTS, Player, read_player, read_players
 from training.verdicts import Effect, verdicts
 
 #: What is measured and how it is judged, fixed before.
 PLAN_FILE = Path(__file__).with_suffix(".json")
-RESULTS = Path(__file__).with_name("results")
 
-#: Who is asked whether it follows the hints, if the game has it.
-ASKED = ("random", "lowest", "hints")
+#: The deals of all measurements; hints were put on and off on the `dev` deals.
+SPLIT = "test"
+
+#: Who is asked whether it follows the hints.
+ASKED = (RANDOM, LOWEST, "hints")
+
+#: Fewer games than this give no interval.
+_LEAST_GAMES = 10
 
 _NUM_TABLES = 512
 _NUM_STEPS = 3_000
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where hints are measured.
+
+    Attributes:
+        options: of the game.
+        deals: of an ablation; each is played in all rotations, in both directions.
+        forced_deals: of the forced play; 0 for none.
+    """
+
+    options: dict[str, Any]
+    deals: int
+    forced_deals: int
 
 
 @dataclass(frozen=True)
@@ -59,11 +89,10 @@ class Plan:
     Attributes:
         metric: of the ablation, in words.
         margin: effects below it are as good as nothing.
-        deals: of an ablation; each is played in all rotations, in both directions.
+        deals, forced_deals: of the tables that do not say otherwise; see `Table`.
         positions: at most so many are put to the agents, for each hint.
-        forced_deals: of the forced play.
-        strong: who plays there, and whose values make the value gap.
-        tables: the options of the tables.
+        strong: who plays by force, and whose values make the value gap.
+        tables: where the hints are measured.
         conflicts: pairs of hints that contradict each other, and the tables to settle it at.
     """
 
@@ -73,8 +102,13 @@ class Plan:
     positions: int
     forced_deals: int
     strong: str
-    tables: Sequence[dict[str, Any]]
-    conflicts: Sequence[dict[str, Any]]
+    tables: Sequence[Mapping[str, Any]]
+    conflicts: Sequence[Mapping[str, Any]]
+
+    def table(self, given: Mapping[str, Any]) -> Table:
+        """Return a table with the numbers that it does not say itself."""
+        numbers = {"deals": self.deals, "forced_deals": self.forced_deals}
+        return Table(**numbers | dict(given))
 
 
 def plan_of(game_id: str) -> Plan:
@@ -93,7 +127,15 @@ def plan_of(game_id: str) -> Plan:
 # Ablation: whole games among hint agents
 
 
-def effect_of_set(
+@dataclass(frozen=True)
+class Gain:
+    """An effect, and the share of its games that a cap has ended."""
+
+    effect: Effect
+    capped: float
+
+
+def gain_of_set(
     game: Game,
     book: HintBook,
     base: str,
@@ -101,12 +143,12 @@ def effect_of_set(
     others: Sequence[str],
     seeds: npt.NDArray[np.int64],
     num_threads: int = 1,
-) -> Effect:
+) -> Gain:
     """Return what a player gains by using some hints rather than others.
 
     It is the mean of two gains: of one player with `hints` among players with `others`, and of
-    players with `hints` of whom one changes to `others`. A gain is the score above the mean of the
-    table, over all rotations of a deal. (Of teams the two are the same games.)
+    players with `hints` over one among them with `others`. A gain is the score above the mean of
+    the table, over all rotations of a deal. (Of two sides the two are the same games.)
 
     Args:
         game: the game with its options.
@@ -117,11 +159,11 @@ def effect_of_set(
         seeds: of the deals, int64 [D].
         num_threads: play different deals side by side.
     """
-    gained = _gain_of_one(game, book, base, hints, others, seeds, num_threads)
-    if not game.num_teams:
-        lost = _gain_of_one(game, book, base, others, hints, seeds, num_threads)
-        gained = (gained - lost) / 2.0
-    return Effect.of_blocks(gained)
+    gained, capped = _gain_of_one(game, book, base, hints, others, seeds, num_threads)
+    if not game.num_teams and game.num_players > 2:
+        lost, also = _gain_of_one(game, book, base, others, hints, seeds, num_threads)
+        gained, capped = (gained - lost) / 2.0, (capped + also) / 2.0
+    return Gain(Effect.of_blocks(gained), capped)
 
 
 def _gain_of_one(
@@ -132,13 +174,12 @@ def _gain_of_one(
     others: Sequence[str],
     seeds: npt.NDArray[np.int64],
     num_threads: int,
-) -> npt.NDArray[np.float64]:
-    """Return what the first place, or its team, gains in each deal, [D]."""
+) -> tuple[npt.NDArray[np.float64], float]:
+    """Return what the first place, or its team, gains in each deal, [D], and the capped share."""
     size = game.num_teams or game.num_players
     places = [own if place % size == 0 else others for place in range(game.num_players)]
-    scores = play_hint_tables(game, book, base, places, seeds, num_threads)
-    gains: npt.NDArray[np.float64] = (scores[:, :, 0] - scores.mean(axis=2)).mean(axis=1)
-    return gains
+    scores, capped = play_hint_tables(game, book, base, places, seeds, num_threads)
+    return (scores[:, :, 0] - scores.mean(axis=2)).mean(axis=1), float(capped.mean())
 
 
 def with_hint(book: HintBook, used: Sequence[str], name: str) -> tuple[str, ...]:
@@ -158,7 +199,8 @@ class Triggered:
         observations, masks, advised: int8 [K, O], [K, A], [K, A]: a fair sample of them.
         games: int64 [K], the game that each is from.
         per_game: how many there are in a game, on average.
-        share_of_games: the share of games that have one.
+        changes_per_game: in how many of all positions of a game the usual agent with the hint
+            plays something else than without it.
     """
 
     observations: npt.NDArray[np.int8]
@@ -166,7 +208,7 @@ class Triggered:
     advised: npt.NDArray[np.int8]
     games: npt.NDArray[np.int64]
     per_game: float
-    share_of_games: float
+    changes_per_game: float
 
 
 def is_choice(advised: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
@@ -175,31 +217,35 @@ def is_choice(advised: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt
     return chosen
 
 
-class _Reservoir:
-    """A fair sample of all positions that it is shown."""
+class _Sample:
+    """A fair sample of all positions in which a hint speaks, and how often it changes the play."""
 
-    def __init__(self, capacity: int, rng: np.random.Generator) -> None:
-        self.seen = 0
+    def __init__(self, game: Game, book: HintBook, name: str, capacity: int) -> None:
+        used = with_hint(book, book.default, name)
+        self.seen = self.changed = 0
         self.kept: list[tuple[Any, Any, Any, int]] = []
-        self.games: set[int] = set()
-        self._capacity = capacity
-        self._rng = rng
+        self._book, self._name, self._capacity = book, name, capacity
+        self._with = agents.make(game, "hints", 0, hints=used)
+        self._without = agents.make(game, "hints", 0, hints=used, without=[name])
 
-    def show(self, observation: Any, mask: Any, advised: Any, game: int) -> None:
-        self.seen += 1
-        self.games.add(game)
-        place = len(self.kept)
-        if place == self._capacity:
-            place = int(self._rng.integers(self.seen))
-            if place >= self._capacity:
-                return
-            del self.kept[place]
-        self.kept.insert(place, (observation.copy(), mask.copy(), advised.copy(), game))
+    def look_at(self, batch: Batch, games: Any, rng: np.random.Generator) -> None:
+        observations, masks = batch.observation, batch.action_mask
+        own, other = self._with.act(observations, masks), self._without.act(observations, masks)
+        self.changed += int((own != other).sum())
+        advised = advice_masks(self._book, self._name, observations, masks)
+        for i in np.flatnonzero(is_choice(advised, masks)):
+            self.seen += 1
+            kept = observations[i].copy(), masks[i].copy(), advised[i].copy(), int(games[i])
+            place = int(rng.integers(self.seen))
+            if len(self.kept) < self._capacity:
+                self.kept.append(kept)
+            elif place < self._capacity:
+                self.kept[place] = kept
 
     def positions(self, num_games: int) -> Triggered:
         """Return what was kept, out of so many games."""
         observations, masks, advised, games = map(np.array, zip(*self.kept, strict=True))
-        shares = self.seen / num_games, len(self.games) / num_games
+        shares = self.seen / num_games, self.changed / num_games
         return Triggered(observations, masks, advised, games, *shares)
 
 
@@ -207,6 +253,8 @@ def triggered_positions(
     game: Game, book: HintBook, capacity: int, num_steps: int, seed: int
 ) -> dict[str, Triggered]:
     """Play among the usual hint agents, and return for each hint where it speaks, by name.
+
+    Hints that never speak are not in it.
 
     Args:
         game: the game with its options.
@@ -219,14 +267,12 @@ def triggered_positions(
     batch.reset()
     agent = agents.make(game, "hints", seed)
     rng = np.random.default_rng(seed)
-    samples = {name: _Reservoir(capacity, rng) for name in book.names}
+    samples = {name: _Sample(game, book, name, capacity) for name in book.names}
     game_at = np.arange(_NUM_TABLES)
     num_games = _NUM_TABLES
     for _ in range(num_steps):
-        for name, sample in samples.items():
-            advised = advice_masks(book, name, batch.observation, batch.action_mask)
-            for i in np.flatnonzero(is_choice(advised, batch.action_mask)):
-                sample.show(batch.observation[i], batch.action_mask[i], advised[i], int(game_at[i]))
+        for sample in samples.values():
+            sample.look_at(batch, game_at, rng)
         batch.step(agent.act(batch.observation, batch.action_mask))
         ended = np.flatnonzero(batch.terminated)
         game_at[ended] = num_games + np.arange(len(ended))
@@ -234,12 +280,19 @@ def triggered_positions(
     return {name: sample.positions(num_games) for name, sample in samples.items() if sample.kept}
 
 
-def clustered(values: npt.NDArray[np.float64], games: npt.NDArray[np.int64]) -> Effect:
-    """Return the mean of values, [K], of which those of one game are not independent."""
+def clustered(values: npt.NDArray[np.float64], games: npt.NDArray[np.int64]) -> Effect | None:
+    """Return the mean of values, [K], of which those of one game are not independent.
+
+    None if they are from fewer than ten games.
+    """
     mean = float(values.mean())
     _, of_game = np.unique(games, return_inverse=True)
     sums = np.bincount(of_game, values - mean)
-    return Effect(mean, float(np.sqrt((sums**2).sum()) / len(values)), len(sums))
+    count = len(sums)
+    if count < _LEAST_GAMES:
+        return None
+    error = np.sqrt((sums**2).sum() * count / (count - 1)) / len(values)
+    return Effect(mean, float(error), count)
 
 
 # ----------------------------------------------------------------------------------------------
@@ -253,12 +306,12 @@ class Compliance:
     Attributes:
         followed: the share of the positions in which it does.
         chance: the share of an agent that chooses any legal action.
-        lift: the difference.
+        lift: the difference; None if it is from too few games.
     """
 
     followed: float
     chance: float
-    lift: Effect
+    lift: Effect | None
 
 
 def compliance(agent: Agent, where: Triggered) -> Compliance:
@@ -270,19 +323,23 @@ def compliance(agent: Agent, where: Triggered) -> Compliance:
     return Compliance(float(followed.mean()), float(chance.mean()), lift)
 
 
-def value_gap(agent: Any, where: Triggered) -> Effect | None:
-    """Return what a search takes the advice to be worth; None if it valued no position.
+def value_gap(chooser: Any, judge: Any, where: Triggered) -> Effect | None:
+    """Return what searches take the advice to be worth; None if they valued too few positions.
 
-    It is the value of the best advised action less that of the best other one, in points.
+    It is the value of the best advised action less that of the best other one, in points. One
+    search says which these are, and another, which has drawn worlds of its own, what they are
+    worth: the best of many estimates is too high an estimate of the best.
     """
-    values = agent.values(where.observations, where.masks)
-    advised = np.where(where.advised != 0, values, np.nan)
-    others = np.where(where.advised == 0, values, np.nan)
-    is_known = ~np.isnan(advised).all(axis=1) & ~np.isnan(others).all(axis=1)
-    if not is_known.any():
-        return None
-    gaps = np.nanmax(advised[is_known], axis=1) - np.nanmax(others[is_known], axis=1)
-    return clustered(gaps, where.games[is_known])
+    first = chooser.values(where.observations, where.masks)
+    second = judge.values(where.observations, where.masks)
+    worth = []
+    for chosen in (where.advised != 0, (where.masks != 0) & (where.advised == 0)):
+        best = np.where(chosen & ~np.isnan(first), first, -np.inf).argmax(axis=1)
+        known = (chosen & ~np.isnan(first)).any(axis=1)
+        worth.append(np.where(known, second[np.arange(len(best)), best], np.nan))
+    gaps = worth[0] - worth[1]
+    is_known = ~np.isnan(gaps)
+    return clustered(gaps[is_known], where.games[is_known]) if is_known.any() else None
 
 
 class ForcedAgent:
@@ -311,19 +368,34 @@ class ForcedAgent:
         return actions if action_mask.ndim == 2 else actions[0]
 
 
+@dataclass(frozen=True)
+class ForcedPlay:
+    """What a strong agent among hint agents gains by following a hint.
+
+    Attributes:
+        over_defying: over doing something else wherever the hint speaks.
+        over_free: over playing as it likes.
+    """
+
+    over_defying: Effect
+    over_free: Effect
+
+
 def forced_play(
     game: Game, book: HintBook, hint: str, strong: Player, num_deals: int, seed: int
-) -> Effect:
-    """Return what a strong agent among hint agents gains by following a hint over defying it."""
+) -> ForcedPlay:
+    """Let a strong agent among hint agents follow a hint, defy it, and play as it likes."""
     players: dict[str, Agent] = {
-        name: ForcedAgent(strong.make(game, seed), book, hint, follows)
-        for name, follows in (("with", True), ("against", False))
+        "with": ForcedAgent(strong.make(game, seed), book, hint, True),
+        "against": ForcedAgent(strong.make(game, seed), book, hint, False),
+        "free": strong.make(game, seed),
     }
+    pairs = [(name, "hints") for name in players]
     players["hints"] = agents.make(game, "hints", seed)
-    pairs = [("with", "hints"), ("against", "hints")]
-    report = evaluate(game, players, pairs, num_deals, progress=False)
-    gains = report.rows[0].blocks - report.rows[1].blocks
-    return Effect.of_blocks(-gains if report.measure == "loss rate" else gains)
+    report = evaluate(game, players, pairs, num_deals, SPLIT, progress=False)
+    sign = -1.0 if report.measure == LOSS_RATE else 1.0
+    follows, defies, free = (sign * row.blocks for row in report.rows)
+    return ForcedPlay(Effect.of_blocks(follows - defies), Effect.of_blocks(follows - free))
 
 
 # ----------------------------------------------------------------------------------------------
@@ -332,110 +404,198 @@ def forced_play(
 
 @dataclass
 class HintResult:
-    """What was measured of one hint at one table; None where it never spoke."""
+    """What was measured of one hint at a table where it speaks."""
 
     hint: str
     title: str
     claim: str
     source: str
     used: bool
-    per_game: float = 0.0
-    share_of_games: float = 0.0
-    ablation: Effect | None = None
-    alone: Effect | None = None
-    verdict: str = "never spoke"
-    compliance: dict[str, Compliance] = field(default_factory=dict)
-    value_gap: Effect | None = None
-    forced_play: Effect | None = None
+    per_game: float
+    changes_per_game: float
+    ablation: Gain
+    alone: Gain
+    alone_on_random: Gain
+    value_gap: Effect | None
+    compliance: dict[str, Compliance]
+    forced_play: ForcedPlay | None
+    verdict: str = ""
 
 
 @dataclass
 class TableResult:
-    """What was measured at one table."""
+    """What was measured at one table; of the hints in `never`, nothing, as they never speak."""
+
+    table: Table
+    hints: list[HintResult]
+    never: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Comparison:
+    """Two hints that contradict each other, at one table."""
 
     options: dict[str, Any]
-    hints: list[HintResult]
+    first_over_second: Gain
+    first_over_neither: Gain
+    second_over_neither: Gain
+    verdict: str = ""
 
 
-def measure_table(
-    game: Game,
-    book: HintBook,
-    plan: Plan,
-    asked: Mapping[str, Player],
-    seed: int,
-    num_threads: int,
-    bar: Any,
-) -> list[HintResult]:
-    """Measure all hints at one table; ticks the bar once a hint."""
-    base = book.base_names[0]
-    seeds = deal_seeds("dev", plan.deals)
-    strong = next(iter(read_players([plan.strong]).values()))
-    where = triggered_positions(game, book, plan.positions, _NUM_STEPS, seed)
-    crew = {label: player.make(game, seed) for label, player in asked.items()}
-    searcher = strong.make(game, seed)
-    results = []
-    for hint in book.hints:
-        bar.set_description(hint.name)
-        result = HintResult(
-            hint.name, hint.title, hint.claim, hint.source, hint.name in book.default
+@dataclass
+class Conflict:
+    """A question that two hints answer differently, and what was found at some tables."""
+
+    question: str
+    hints: tuple[str, str]
+    tables: list[Comparison]
+
+
+class Lab:
+    """Measures the hints of one game."""
+
+    def __init__(
+        self, game_id: str, plan: Plan, asked: Mapping[str, Player], seed: int, num_threads: int
+    ) -> None:
+        """Take what is to be measured.
+
+        Args:
+            game_id: the game.
+            plan: what to measure.
+            asked: players who are asked whether they follow the hints, by label. One that does not
+                play at a table is not asked there.
+            seed: of positions and agents; the deals are those of the `test` list.
+            num_threads: play different deals side by side.
+        """
+        self._game_id, self._plan, self._seed, self._num_threads = game_id, plan, seed, num_threads
+        self._strong = read_player(plan.strong)
+        self._tables = [plan.table(given) for given in plan.tables]
+        self._games = [load_game(game_id, **table.options) for table in self._tables]
+        self._crews = [self._crew(game, asked) for game in self._games]
+
+    def _crew(self, game: Game, asked: Mapping[str, Player]) -> dict[str, Agent]:
+        crew = {}
+        for label, player in asked.items():
+            try:
+                crew[label] = player.make(game, self._seed)
+            except ValueError as error:
+                print(f"{label} is not asked at {game!r}: {error}", file=sys.stderr)
+        return crew
+
+    def run(self, progress: bool = True) -> dict[str, Any]:
+        """Measure, and return the results as plain data."""
+        came_from = origin(("numba", "numpy"))
+        books = [hint_book(game) for game in self._games]
+        num_comparisons = sum(len(conflict["tables"]) for conflict in self._plan.conflicts)
+        total = sum(len(book.hints) for book in books) + num_comparisons
+        with tqdm(total=total, unit="hint", disable=not progress) as bar:
+            places = zip(self._tables, self._games, books, self._crews, strict=True)
+            tables = [self._table(*place, bar) for place in places]
+            conflicts = [self._conflict(given, bar) for given in self._plan.conflicts]
+        self._judge(tables, conflicts)
+        found = {
+            "game": full_id(self._game_id),
+            "plan": self._plan,
+            "split": SPLIT,
+            "seed": self._seed,
+            "silent": books[0].silent,
+            "tables": tables,
+            "conflicts": conflicts,
+        }
+        data: dict[str, Any] = as_data(found)
+        return data | came_from
+
+    def _table(
+        self, table: Table, game: Game, book: HintBook, crew: Mapping[str, Agent], bar: Any
+    ) -> TableResult:
+        where = triggered_positions(game, book, self._plan.positions, _NUM_STEPS, self._seed)
+        found = TableResult(table, [])
+        for hint in book.hints:
+            bar.set_description(hint.name)
+            if hint.name in where:
+                found.hints.append(self._hint(table, game, book, hint.name, where, crew))
+            else:
+                found.never.append(hint.name)
+            bar.update()
+        return found
+
+    def _hint(
+        self,
+        table: Table,
+        game: Game,
+        book: HintBook,
+        name: str,
+        where: Mapping[str, Triggered],
+        crew: Mapping[str, Agent],
+    ) -> HintResult:
+        (hint,) = (hint for hint in book.hints if hint.name == name)
+        used = with_hint(book, book.default, name)
+        unused = [other for other in used if other != name]
+        usual = book.base_names[0]
+        here, seeds = where[name], deal_seeds(SPLIT, table.deals)
+
+        def gain(base: str, own: Sequence[str], others: Sequence[str]) -> Gain:
+            return gain_of_set(game, book, base, own, others, seeds, self._num_threads)
+
+        def search(number: int) -> Agent:
+            return self._strong.make(game, self._seed + number)
+
+        forced = None
+        if table.forced_deals:
+            forced = forced_play(game, book, name, self._strong, table.forced_deals, self._seed)
+        return HintResult(
+            hint.name,
+            hint.title,
+            hint.claim,
+            hint.source,
+            name in book.default,
+            here.per_game,
+            here.changes_per_game,
+            ablation=gain(usual, used, unused),
+            alone=gain(usual, [name], []),
+            alone_on_random=gain(RANDOM, [name], []),
+            value_gap=value_gap(search(1), search(2), here),
+            compliance={label: compliance(agent, here) for label, agent in crew.items()},
+            forced_play=forced,
         )
-        results.append(result)
-        if hint.name in where:
-            here = where[hint.name]
-            with_it = with_hint(book, book.default, hint.name)
-            without_it = [name for name in with_it if name != hint.name]
-            result.per_game, result.share_of_games = here.per_game, here.share_of_games
-            result.ablation = effect_of_set(
-                game, book, base, with_it, without_it, seeds, num_threads
+
+    def _conflict(self, given: Mapping[str, Any], bar: Any) -> Conflict:
+        """Compare two hints that contradict each other, at several tables."""
+        first, second = given["hints"]
+        found = Conflict(given["question"], (first, second), [])
+        for table in map(self._plan.table, given["tables"]):
+            bar.set_description(f"{first} or {second}")
+            game = load_game(self._game_id, **table.options)
+            book, seeds = hint_book(game), deal_seeds(SPLIT, table.deals)
+            neither = [name for name in book.default if name not in (first, second)]
+            sets = {name: with_hint(book, neither, name) for name in (first, second)}
+            pairs = ((sets[first], sets[second]), (sets[first], neither), (sets[second], neither))
+            first_over_second, first_over_neither, second_over_neither = (
+                gain_of_set(game, book, book.base_names[0], own, other, seeds, self._num_threads)
+                for own, other in pairs
             )
-            result.alone = effect_of_set(game, book, base, [hint.name], [], seeds, num_threads)
-            result.compliance = {name: compliance(agent, here) for name, agent in crew.items()}
-            result.value_gap = value_gap(searcher, here)
-            result.forced_play = forced_play(game, book, hint.name, strong, plan.forced_deals, seed)
-        bar.update()
-    judged = [result for result in results if result.ablation is not None]
-    effects = [result.ablation for result in judged if result.ablation is not None]
-    for result, verdict in zip(judged, verdicts(effects, plan.margin), strict=True):
-        result.verdict = verdict
-    return results
+            found.tables.append(
+                Comparison(
+                    table.options, first_over_second, first_over_neither, second_over_neither
+                )
+            )
+            bar.update()
+        return found
 
-
-def settle(
-    game_id: str, book: HintBook, conflict: Mapping[str, Any], plan: Plan, num_threads: int
-) -> dict[str, Any]:
-    """Compare two hints that contradict each other, at several tables.
-
-    Returns:
-        The question, the hints, and for each table the gain of the first over the second, and of
-        each over neither.
-    """
-    first, second = conflict["hints"]
-    seeds = deal_seeds("dev", plan.deals)
-    rows = []
-    for options in conflict["tables"]:
-        game = load_game(game_id, **options)
-        neither = [name for name in book.default if name not in (first, second)]
-        sets = {name: with_hint(book, neither, name) for name in (first, second)}
-
-        def effect(own: Sequence[str], others: Sequence[str], game: Game = game) -> Effect:
-            return effect_of_set(game, book, book.base_names[0], own, others, seeds, num_threads)
-
-        rows.append(
-            {
-                "options": options,
-                "first_over_second": effect(sets[first], sets[second]),
-                "first_over_neither": effect(sets[first], neither),
-                "second_over_neither": effect(sets[second], neither),
-            }
-        )
-    judged = verdicts([row["first_over_second"] for row in rows], plan.margin)
-    for row, verdict in zip(rows, judged, strict=True):
-        row["verdict"] = verdict
-    return {"question": conflict["question"], "hints": [first, second], "tables": rows}
+    def _judge(self, tables: Sequence[TableResult], conflicts: Sequence[Conflict]) -> None:
+        """Judge all effects of the game together."""
+        hints = [hint for table in tables for hint in table.hints]
+        comparisons = [each for conflict in conflicts for each in conflict.tables]
+        effects = [hint.ablation.effect for hint in hints]
+        effects += [each.first_over_second.effect for each in comparisons]
+        judged = verdicts(effects, self._plan.margin)
+        results: list[HintResult | Comparison] = [*hints, *comparisons]
+        for result, verdict in zip(results, judged, strict=True):
+            result.verdict = verdict
 
 
 # ----------------------------------------------------------------------------------------------
-# Results
+# Command line
 
 
 def result_name(game_id: str) -> str:
@@ -443,168 +603,28 @@ def result_name(game_id: str) -> str:
     return f"hint_lab_{full_id(game_id).partition('-v')[0]}"
 
 
-def table_words(options: Mapping[str, Any]) -> str:
-    """Return what table it is, such as "deutsch, 4 players"."""
-    words = [str(value) for name, value in options.items() if name not in ("num_players", "scope")]
-    return ", ".join([*words, f"{options['num_players']} players"])
-
-
-def as_data(part: Any) -> Any:
-    """Return a result as plain data; effects with the ends of their intervals."""
-    if isinstance(part, Effect):
-        numbers = {"mean": part.mean, "low": part.low, "high": part.high, "error": part.error}
-        return {name: round(number, 6) for name, number in numbers.items()} | {
-            "blocks": part.blocks
-        }
-    if isinstance(part, Mapping):
-        return {name: as_data(value) for name, value in part.items()}
-    if isinstance(part, list | tuple):
-        return [as_data(value) for value in part]
-    if hasattr(part, "__dataclass_fields__"):
-        return {name: as_data(getattr(part, name)) for name in part.__dataclass_fields__}
-    return round(part, 6) if isinstance(part, float) else part
-
-
-def markdown(results: Mapping[str, Any]) -> str:
-    """Return the results, as `as_data` gives them, as tables in Markdown."""
-    return "\n".join(
-        [
-            f"Metric: {results['plan']['metric']}. Positive is good for who follows the hint; "
-            f"effects below {results['plan']['margin']:g} count as none. In brackets: 95 % "
-            "intervals.",
-            *(line for table in results["tables"] for line in _table_lines(table)),
-            *(line for conflict in results["conflicts"] for line in _conflict_lines(conflict)),
-            *_silent_lines(results["silent"]),
-            "",
-        ]
-    )
-
-
-_HEADINGS = (
-    "Hint",
-    "Says",
-    "Source",
-    "Verdict",
-    "Effect",
-    "Alone on the base",
-    "Speaks, a game",
-    "Value gap",
-    "Forced play",
-)
-
-
-def _table_lines(table: Mapping[str, Any]) -> list[str]:
-    asked = sorted({name for hint in table["hints"] for name in hint["compliance"]})
-    headings = [*_HEADINGS, *(f"`{name}` above chance" for name in asked)]
-    lines = ["", f"**{table_words(table['options'])}**", "", _line(headings)]
-    lines.append(_line(["---"] * len(headings)))
-    for hint in table["hints"]:
-        complied = [hint["compliance"].get(name) for name in asked]
-        lines.append(
-            _line(
-                [
-                    hint["hint"] + ("" if hint["used"] else " (off)"),
-                    hint["title"],
-                    hint["source"],
-                    hint["verdict"],
-                    _interval(hint["ablation"]),
-                    _interval(hint["alone"]),
-                    f"{hint['per_game']:.2f}",
-                    _interval(hint["value_gap"]),
-                    _interval(hint["forced_play"]),
-                    *(_percent(each and each["lift"]) for each in complied),
-                ]
-            )
-        )
-    return lines
-
-
-def _conflict_lines(conflict: Mapping[str, Any]) -> list[str]:
-    first, second = conflict["hints"]
-    headings = ("Table", "Verdict", f"{first} over {second}", f"{first} over neither")
-    lines = ["", f"**{conflict['question']}**", ""]
-    lines.append(_line([*headings, f"{second} over neither"]))
-    lines.append(_line(["---"] * 5))
-    for row in conflict["tables"]:
-        names = ("first_over_second", "first_over_neither", "second_over_neither")
-        verdict = f"{first} {row['verdict']}"
-        cells = [table_words(row["options"]), verdict, *(_interval(row[name]) for name in names)]
-        lines.append(_line(cells))
-    return lines
-
-
-def _silent_lines(silent: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not silent:
-        return []
-    lines = ["", "**Hints that are no action**", "", _line(("Hint", "Says", "Source", "Why"))]
-    lines.append(_line(["---"] * 4))
-    return lines + [
-        _line((hint["name"], hint["title"], hint["source"], hint["reason"])) for hint in silent
-    ]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _interval(effect: Mapping[str, float] | None) -> str:
-    if effect is None:
-        return "–"
-    return f"{effect['mean']:+.4f} [{effect['low']:+.4f}, {effect['high']:+.4f}]"
-
-
-def _percent(effect: Mapping[str, float] | None) -> str:
-    return "–" if effect is None else f"{100 * effect['mean']:+.0f} %"
-
-
-# ----------------------------------------------------------------------------------------------
-# Command line
-
-
-def run(
-    game_id: str,
-    plan: Plan,
-    asked: Mapping[str, Player],
-    seed: int = 0,
-    num_threads: int = 1,
-    progress: bool = True,
-) -> dict[str, Any]:
-    """Measure all hints of a game, and return the results as plain data.
-
-    Args:
-        game_id: the game.
-        plan: what to measure.
-        asked: players who are asked whether they follow the hints, by label.
-        seed: of positions and agents; the deals are those of the `dev` list.
-        num_threads: play different deals side by side.
-        progress: show a progress bar.
-    """
-    tables = []
-    games = [load_game(game_id, **options) for options in plan.tables]
-    books = [hint_book(game) for game in games]
-    total = sum(len(book.hints) for book in books)
-    with tqdm(total=total, unit="hint", disable=not progress) as bar:
-        for options, game, book in zip(plan.tables, games, books, strict=True):
-            hints = measure_table(game, book, plan, asked, seed, num_threads, bar)
-            tables.append(TableResult(options, hints))
-    conflicts = [settle(game_id, books[0], each, plan, num_threads) for each in plan.conflicts]
-    found = {
-        "game": full_id(game_id),
-        "plan": asdict(plan),
-        "asked": {label: player.text for label, player in asked.items()},
-        "seed": seed,
-        "silent": [asdict(hint) for hint in books[0].silent],
-        "tables": tables,
-        "conflicts": conflicts,
+def _changed(plan: Plan, given: argparse.Namespace) -> dict[str, Any]:
+    """Return what the command line changes of a plan."""
+    changed: dict[str, Any] = {
+        name: getattr(given, name)
+        for name in ("deals", "forced_deals", "positions", "strong")
+        if getattr(given, name) is not None
     }
-    data: dict[str, Any] = as_data(found)
-    return data | origin(("numba", "numpy"))
+    if own := options_of(given):
+        changed |= {"tables": [{"options": own}], "conflicts": []}
+    elif "deals" in changed or "forced_deals" in changed:
+        changed["tables"] = [{"options": table["options"]} for table in plan.tables]
+    return changed
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m training.hint_lab", description=__doc__)
-    parser.add_argument("game", help="a game's id, such as bred_ryg")
+    parser = argparse.ArgumentParser(
+        prog="python -m training.hint_lab",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_game_arguments(parser)
     parser.add_argument("players", nargs="*", help=f"who is asked, too: {PLAYER_TEXTS}")
     parser.add_argument("--agent", action="append", default=[], help=FACTORY_TEXT)
     parser.add_argument("--deals", type=int, help="of an ablation, instead of the plan's")
@@ -613,23 +633,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--strong", help="who plays by force, instead of the plan's")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=RESULTS, help="the folder of the results")
+    parser.add_argument("--out", type=Path, help="a folder for numbers, tables and picture")
     given = parser.parse_args(arguments)
-    changed = {
-        name: getattr(given, name)
-        for name in ("deals", "forced_deals", "positions", "strong")
-        if getattr(given, name) is not None
-    }
-    plan = Plan(**asdict(plan_of(given.game)) | changed)
-    usual = [name for name in ASKED if name in agents.list(given.game)]
-    asked = read_players([*usual, plan.strong, *given.players], given.agent)
-    results = run(given.game, plan, asked, given.seed, given.threads)
-    given.out.mkdir(parents=True, exist_ok=True)
-    file = given.out / result_name(given.game)
-    file.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
-    file.with_suffix(".md").write_text(markdown(results))
-    draw_effects(results, file.with_suffix(".png"))
+    try:
+        plan = plan_of(given.game)
+        changed = _changed(plan, given)
+        strong = changed.get("strong", plan.strong)
+        asked = read_players([*ASKED, strong, *given.players], given.agent)
+        lab = Lab(given.game, replace(plan, **changed), asked, given.seed, given.threads)
+    except ValueError as error:
+        parser.error(str(error))
+    results = lab.run() | {"changed": sorted(changed)}
+    words = sys.argv[1:] if arguments is None else arguments
+    results["command"] = f"{parser.prog} {shlex.join(words)}"
     print(markdown(results))
+    if given.out:
+        given.out.mkdir(parents=True, exist_ok=True)
+        file = given.out / result_name(given.game)
+        file.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+        file.with_suffix(".md").write_text(markdown(results))
+        draw_effects(results, file.with_suffix(".png"))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,22 @@ from agents.hints import NO_HINT, HintBook, hint_kernels
 from cardenvs.core.episode import Kernels
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import entry_point
+from training.evaluate import num_rotations
 
-#: Deals between two ticks of a progress bar.
+#: So many deals are the work of a thread between two looks at what is left.
 _PART = 2_000
+
+
+class HintScores(NamedTuple):
+    """What came of some deals in all rotations.
+
+    Attributes:
+        scores: float64 [D, R, P], by place.
+        capped: bool [D, R].
+    """
+
+    scores: npt.NDArray[np.float64]
+    capped: npt.NDArray[np.bool_]
 
 
 def play_hint_tables(
@@ -33,8 +46,7 @@ def play_hint_tables(
     places: Sequence[Sequence[str]],
     seeds: npt.NDArray[np.int64],
     num_threads: int = 1,
-    tick: Callable[[int], Any] = lambda deals: None,
-) -> npt.NDArray[np.float64]:
+) -> HintScores:
     """Play every deal in all rotations: in rotation r, place k of the lineup sits at seat k + r.
 
     Args:
@@ -44,17 +56,14 @@ def play_hint_tables(
         places: for each place the names of the hints that its agent uses, in their order.
         seeds: of the deals, int64 [D].
         num_threads: play different deals side by side.
-        tick: is called with how many deals have been played since the last call.
-
-    Returns:
-        float64 [D, R, P], the scores by place.
 
     Raises:
         ValueError: if there is no such hint or base policy.
     """
     plans = _padded([book.plan(names) for names in places])
-    num_rotations = game.num_teams or game.num_players
-    units = np.zeros((len(seeds), num_rotations, game.num_players), np.int64)
+    shape = len(seeds), num_rotations(game)
+    units = np.zeros((*shape, game.num_players), np.int64)
+    capped = np.zeros(shape, np.bool_)
     run = _runner(game.kernels, book, base)
 
     def play(start: int) -> None:
@@ -68,12 +77,12 @@ def play_hint_tables(
             np.zeros(game.observation_size, np.int8),
             np.zeros((2, game.num_players), np.int64),
             units[part],
+            capped[part],
         )
-        tick(len(seeds[part]))
 
     with ThreadPoolExecutor(num_threads) as pool:
         list(pool.map(play, range(0, len(seeds), _PART)))
-    return units / game.returns_scale
+    return HintScores(units / game.returns_scale, capped)
 
 
 def _padded(plans: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
@@ -105,6 +114,7 @@ def _runner(kernels: Kernels, book: HintBook, base: str) -> Callable[..., Any]:
         observation: Any,
         units: Any,
         results: Any,
+        capped: Any,
     ) -> None:
         num_players = units.shape[1]
         for deal in range(seeds.shape[0]):
@@ -119,6 +129,7 @@ def _runner(kernels: Kernels, book: HintBook, base: str) -> Callable[..., Any]:
                     action = act(observation, mask, rng, plans[place])
                     play(rows, 0, action, mask, units)
                     seat = rows[0].current_player
+                capped[deal, rotation] = rows[0].truncated != 0
                 write_returns(rows, 0, units[0])
                 for place in range(num_players):
                     results[deal, rotation, place] = units[0, (place + rotation) % num_players]

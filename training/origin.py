@@ -10,14 +10,31 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+#: Where published results lie.
+RESULTS = Path(__file__).with_name("results")
+
 
 def origin(packages: Iterable[str]) -> dict[str, Any]:
-    """Return the commit, the versions of some packages and of Python, and the machine."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    """Return the commit, the versions of some packages and of Python, and the machine.
+
+    The commit is None where there is no repository, and has a "+" behind it where tracked files
+    differ from it. Call it before the work begins.
+    """
+    commit = _git("rev-parse", "HEAD")
+    if commit and _git("status", "--porcelain", "--untracked-files=no"):
+        commit += "+"
     return {
-        "commit": found.stdout.strip() or None,
+        "commit": commit or None,
         "versions": {name: version(name) for name in packages},
         "python": platform.python_version(),
         "machine": f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores",
     }
+
+
+def _git(*words: str) -> str:
+    """Return what git says of this checkout, nothing where it does not know."""
+    command = ["git", "-C", str(Path(__file__).parent), *words]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ PLAYER_TEXTS = "names of agents, as hints or search:worlds=100, or files policy.
 FACTORY_TEXT = "an agent of your own: a function (game, seed) -> Agent, as package.module:factory"
 
 _LABELED = re.compile(r"(?P<label>[^=:/\\]+)=(?P<text>.+)", re.DOTALL)
+_FACTORY = re.compile(r"[\w.]+:\w+")
 _WITH_OPTIONS = re.compile(r"(?P<what>.+?):(?P<options>[^:/\\]*=.*)", re.DOTALL)
 _WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 
@@ -68,12 +69,14 @@ class Player:
 
 
 def read_player(text: str) -> Player:
-    """Read a name of `agents.make` or a file, with or without options and label.
+    """Read a name of `agents.make`, a file or a factory, with or without options and label.
 
     Raises:
         ValueError: if an option is not of the form name=value.
     """
     label, text = _split_label(text)
+    if _FACTORY.fullmatch(text):
+        return Player(label or text.partition(":")[2], text, text, is_factory=True)
     found = _WITH_OPTIONS.fullmatch(text)
     what, options = (found["what"], _read_options(found["options"])) if found else (text, {})
     if label is None:
@@ -109,6 +112,16 @@ def read_players(texts: Iterable[str], factories: Iterable[str] = ()) -> dict[st
             )
         players[player.label] = player
     return players
+
+
+def check_players(game: Game, players: Mapping[str, Player]) -> None:
+    """Make each player once, so that none fails in the middle of the work.
+
+    Raises:
+        ValueError: if one cannot be made for the game.
+    """
+    for player in players.values():
+        player.make(game, 0)
 
 
 def _split_label(text: str) -> tuple[str | None, str]:

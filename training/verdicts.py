@@ -2,7 +2,8 @@
 
 An effect is the mean over independent blocks, and comes with its standard error. It is as good as
 nothing ("equivalent") if it is shown to lie within a margin that was fixed before; this goes before
-"helps" and "hurts", which say that it is shown to be no zero. Both are corrected for the number of
+"helps" and "hurts", which say that it is shown to be no zero. An effect of exactly nothing in every
+block is no finding: what was compared did the same. Both tests are corrected for the number of
 effects in a family by Holm's method, each at 5 %.
 """
 
@@ -20,9 +21,8 @@ HELPS = "helps"
 HURTS = "hurts"
 EQUIVALENT = "equivalent"
 UNDECIDED = "undecided"
-#: A hint that never spoke has no effect to judge.
-SILENT = "never spoke"
-VERDICTS = (HELPS, HURTS, EQUIVALENT, UNDECIDED, SILENT)
+#: What was compared did the same in every block.
+NO_CHANGE = "changes nothing"
 
 ALPHA = 0.05
 _NORMAL = NormalDist()
@@ -44,8 +44,14 @@ class Effect:
 
     @classmethod
     def of_blocks(cls, blocks: npt.NDArray[np.float64]) -> Effect:
-        """Return the mean of independent blocks, [D], with D > 1."""
+        """Return the mean of independent blocks, [D].
+
+        Raises:
+            ValueError: if there are fewer than two.
+        """
         count = len(blocks)
+        if count < 2:
+            raise ValueError(f"an effect is the mean of two blocks or more, not {count}")
         return cls(float(blocks.mean()), float(blocks.std(ddof=1) / math.sqrt(count)), count)
 
     @property
@@ -61,15 +67,11 @@ class Effect:
 
 def p_of_difference(effect: Effect) -> float:
     """Return the chance of so large an effect, of either sign, if there were none."""
-    if effect.error == 0.0:
-        return 1.0 if effect.mean == 0.0 else 0.0
     return 2.0 * _NORMAL.cdf(-abs(effect.mean) / effect.error)
 
 
 def p_of_equivalence(effect: Effect, margin: float) -> float:
     """Return the chance of so small an effect if it were as large as the margin (two tests)."""
-    if effect.error == 0.0:
-        return 0.0 if abs(effect.mean) < margin else 1.0
     return _NORMAL.cdf((abs(effect.mean) - margin) / effect.error)
 
 
@@ -92,10 +94,18 @@ def verdicts(effects: Sequence[Effect], margin: float) -> list[str]:
         margin: effects smaller than this are as good as nothing.
 
     Raises:
-        ValueError: if the margin is not positive.
+        ValueError: if the margin is not positive, or an effect has no error.
     """
     if not margin > 0.0:
         raise ValueError(f"a margin of equivalence is positive, not {margin}")
+    if any(effect.error == 0.0 and effect.mean != 0.0 for effect in effects):
+        raise ValueError("an effect that is the same in all blocks, and not zero, has no error")
+    judged = [effect for effect in effects if effect.error > 0.0]
+    found = iter(_verdicts_of_noisy(judged, margin))
+    return [next(found) if effect.error > 0.0 else NO_CHANGE for effect in effects]
+
+
+def _verdicts_of_noisy(effects: Sequence[Effect], margin: float) -> list[str]:
     differs = holm([p_of_difference(effect) for effect in effects])
     is_small = holm([p_of_equivalence(effect, margin) for effect in effects])
     return [

@@ -37,6 +37,11 @@ class Budget:
     seconds: float | None = None
     slice_units: int = 16
 
+    @classmethod
+    def of(cls, units: int | None, seconds: float | None, usual: int) -> Budget:
+        """Return a budget; without any limit it is the usual number of units."""
+        return cls(usual if units is None and seconds is None else units, seconds)
+
     def slice_of(self, done: int) -> int:
         """Return how much to work before the next look at the clock, after so many units."""
         if self.units is None:
@@ -45,8 +50,6 @@ class Budget:
         return rest if self.seconds is None else min(self.slice_units, rest)
 
     def __post_init__(self) -> None:
-        if self.units is None and self.seconds is None:
-            raise ValueError("a search needs a limit: worlds or simulations, or seconds")
         if self.units is not None and self.units < 1:
             raise ValueError(f"a search looks at one world or more, not {self.units}")
         if self.seconds is not None and not self.seconds > 0:

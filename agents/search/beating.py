@@ -72,9 +72,7 @@ def make_search(
     Raises:
         ValueError: if a limit or a setting is out of range.
     """
-    if simulations is None and seconds is None:
-        simulations = SIMULATIONS
-    budget = Budget(simulations, seconds)
+    budget = Budget.of(simulations, seconds, SIMULATIONS)
     settings = Settings(exploration, random_share, max_nodes, max_rollout)
     policy = default_kernel(hint_book(game))
     if endgame_nodes == 0:

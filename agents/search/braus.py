@@ -612,7 +612,7 @@ def solve_rest(state: Row, mask: Mask, solver: Any, values: Any, position: int, 
 def make_search(
     game: Game,
     seed: int | None = None,
-    worlds: int | None = WORLDS,
+    worlds: int | None = None,
     seconds: float | None = None,
     nodes: int = NODES,
 ) -> SearchAgent:
@@ -623,11 +623,13 @@ def make_search(
     Args:
         game: the game with its options.
         seed: of the agent's generator; by default drawn from the system.
-        worlds: how many it solves for one decision; None for no limit.
-        seconds: how long it thinks at most; None for no limit.
+        worlds: how many it solves for one decision; by default `WORLDS`, or no limit where
+            `seconds` is given.
+        seconds: how long it thinks at most.
         nodes: after so many a world is given up, and counts for nothing.
 
     Raises:
         ValueError: if a limit or the seed is out of range.
     """
-    return make_pimc(game, solve, new_solver(nodes), Budget(worlds, seconds), seed, ORDER)
+    budget = Budget.of(worlds, seconds, WORLDS)
+    return make_pimc(game, solve, new_solver(nodes), budget, seed, ORDER)

@@ -43,6 +43,9 @@ from cardenvs.games.dreeg_view import write_observation
 DEAL = 2
 
 
+#: Worlds for a decision, where no limit is given.
+WORLDS = 400
+
 #: Who plays on in a world.
 play_by_hints = default_kernel(HINTS)
 
@@ -130,7 +133,7 @@ def solve(state: Row, mask: Mask, work: Work, values: Any) -> bool:
 def make_search(
     game: Game,
     seed: int | None = None,
-    worlds: int | None = 400,
+    worlds: int | None = None,
     seconds: float | None = None,
     nodes: int = 20_000,
     side_tricks: int = 4,
@@ -141,8 +144,9 @@ def make_search(
     Args:
         game: with its options.
         seed: of its own generator; by default drawn from the system.
-        worlds: how many it looks at for a decision; None for no limit.
-        seconds: how long it thinks over a decision.
+        worlds: how many it looks at for a decision; by default `WORLDS`, or no limit where
+            `seconds` is given.
+        seconds: how long it thinks over a decision, at most.
         nodes: of the solver in a world; where it needs more, the hint agent plays on.
         side_tricks: the most tricks left that are solved where two sides play for strokes.
         rank_tricks: the same where each plays for a rank.
@@ -160,4 +164,4 @@ def make_search(
         mask=np.zeros(game.num_actions, np.int8),
         tricks=np.array([side_tricks, rank_tricks], np.int64),
     )
-    return make_pimc(game, solve, work, Budget(worlds, seconds), seed)
+    return make_pimc(game, solve, work, Budget.of(worlds, seconds, WORLDS), seed)

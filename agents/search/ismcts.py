@@ -37,9 +37,9 @@ StageKernel = Callable[[Any], int]
 ROOT = 0
 NO_NODE = -1
 
-#: What is counted: the nodes of the tree, the simulations of this decision, those that were cut
-#: off, and whether the position was solved (not looked at, solved, or left to the tree).
-NODES, SIMULATIONS, CUT_OFF, SOLVED = range(4)
+#: What is counted: the nodes of the tree, the simulations of this decision; and whether the
+#: position was solved (not looked at, solved, or left to the tree).
+NODES, SIMULATIONS, SOLVED = range(3)
 UNTRIED, EXACT, GIVEN_UP = range(3)
 
 #: A share of all random words, of 32 bits.
@@ -68,7 +68,7 @@ class Memory(NamedTuple):
     observation: Any  # int8 [O], of the seat on turn in it
     units: Any  # int64 [2, P]: the returns before and after a simulation
     tree: Tree
-    counts: Any  # int64 [4]
+    counts: Any  # int64 [3]
     solver: Any  # the arrays of the solver of endgames
     exact: Any  # float64 [A]: what the solver says
     answer: Any  # int64 [1]: the action to play in a solved position
@@ -296,8 +296,6 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
             else:
                 action = policy_action(state, rng, memory)
             play_on(state, action, memory.mask)
-        if not is_terminal(state):
-            memory.counts[CUT_OFF] += 1
 
     @kernel
     def back_up(leaf: int, memory: Memory) -> None:
@@ -345,12 +343,6 @@ def ismcts_kernels(rules: ModuleType, view: ModuleType, parts: Parts) -> SearchK
 
 
 @kernel
-def no_stage(state: Any) -> int:
-    """For games in which the mover and the actions before tell what is asked."""
-    return 0
-
-
-@kernel
 def never(state: Any) -> bool:
     """For games without a solver of endgames."""
     return False
@@ -391,7 +383,7 @@ def make_ismcts(
         observation=np.zeros(game.observation_size, np.int8),
         units=np.zeros((2, game.num_players), np.int64),
         tree=Tree(*(np.zeros(max_nodes, np.int64) for _ in Tree._fields)),
-        counts=np.zeros(4, np.int64),
+        counts=np.zeros(3, np.int64),
         solver=solver,
         exact=np.zeros(game.num_actions),
         answer=np.zeros(1, np.int64),

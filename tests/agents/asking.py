@@ -40,5 +40,6 @@ def loss_rate_of_habit(game: Game, habit: str, num_deals: int) -> Effect:
     """Return how often one hint agent with a bad habit loses among those without it."""
     book = hint_book(game)
     places = [(habit, *book.default)] + [book.default] * (game.num_players - 1)
-    scores = play_hint_tables(game, book, book.base_names[0], places, deal_seeds("dev", num_deals))
+    seeds = deal_seeds("dev", num_deals)
+    scores, _ = play_hint_tables(game, book, book.base_names[0], places, seeds)
     return Effect.of_blocks(-scores[:, :, 0].mean(axis=1))

@@ -10,6 +10,7 @@ from training.verdicts import (
     EQUIVALENT,
     HELPS,
     HURTS,
+    NO_CHANGE,
     UNDECIDED,
     Effect,
     holm,
@@ -33,8 +34,6 @@ def test_chances_are_those_of_normal_tests() -> None:
     effect = Effect(0.02, 0.01, 100)
     assert p_of_difference(effect) == pytest.approx(2 * stats.norm.sf(2.0))
     assert p_of_equivalence(effect, 0.05) == pytest.approx(stats.norm.cdf(-3.0))
-    nothing = Effect(0.0, 0.0, 100)
-    assert (p_of_difference(nothing), p_of_equivalence(nothing, 0.01)) == (1.0, 0.0)
 
 
 def test_holm_by_hand() -> None:
@@ -51,6 +50,15 @@ def test_verdicts() -> None:
         Effect(0.02, 0.02, 9),
     ]
     assert verdicts(effects, 0.01) == [HELPS, HURTS, EQUIVALENT, UNDECIDED]
+
+
+def test_what_is_the_same_in_every_block_is_no_finding_and_no_test() -> None:
+    same, effect = Effect(0.0, 0.0, 9), Effect(0.03, 0.03 / 2.5, 9)
+    assert verdicts([same, effect, same], 0.01) == [NO_CHANGE, HELPS, NO_CHANGE]
+    with pytest.raises(ValueError, match="the same in all blocks"):
+        verdicts([Effect(0.1, 0.0, 9)], 0.01)
+    with pytest.raises(ValueError, match="two blocks or more, not 1"):
+        Effect.of_blocks(np.zeros(1))
 
 
 def test_many_effects_need_more_evidence() -> None:
