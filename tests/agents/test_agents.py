@@ -18,7 +18,16 @@ from agents.priority import PriorityAgent
 from cardenvs.core.game import Game
 from tests.oracles.cases import CASES
 
-AGENTS = [(game_id, name) for game_id in cardenvs.game_ids() for name in agents.list(game_id)]
+#: All agents. Searches are too slow where they are not compiled, other than that of Bräus.
+AGENTS = [
+    pytest.param(
+        game_id,
+        name,
+        marks=pytest.mark.compiled if name == "search" and game_id != "braus-v0" else (),
+    )
+    for game_id in cardenvs.game_ids()
+    for name in agents.list(game_id)
+]
 
 #: Options with which slow agents are quick.
 QUICK = {
