@@ -63,6 +63,9 @@ ASKED = (RANDOM, LOWEST, "hints")
 #: Fewer games than this give no interval.
 _LEAST_GAMES = 10
 
+#: What hints do alone is played on one of so many parts of the deals.
+_SHARE_ALONE = 5
+
 _NUM_TABLES = 512
 _NUM_STEPS = 3_000
 
@@ -534,8 +537,9 @@ class Lab:
         usual = book.base_names[0]
         here, seeds = where[name], deal_seeds(SPLIT, table.deals)
 
-        def gain(base: str, own: Sequence[str], others: Sequence[str]) -> Gain:
-            return gain_of_set(game, book, base, own, others, seeds, self._num_threads)
+        def gain(base: str, own: Sequence[str], others: Sequence[str], share: int = 1) -> Gain:
+            part = seeds[: len(seeds) // share]
+            return gain_of_set(game, book, base, own, others, part, self._num_threads)
 
         def search(number: int) -> Agent:
             return self._strong.make(game, self._seed + number)
@@ -552,8 +556,8 @@ class Lab:
             here.per_game,
             here.changes_per_game,
             ablation=gain(usual, used, unused),
-            alone=gain(usual, [name], []),
-            alone_on_random=gain(RANDOM, [name], []),
+            alone=gain(usual, [name], [], _SHARE_ALONE),
+            alone_on_random=gain(RANDOM, [name], [], _SHARE_ALONE),
             value_gap=value_gap(search(1), search(2), here),
             compliance={label: compliance(agent, here) for label, agent in crew.items()},
             forced_play=forced,
