@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.dreeg import HINTS
+from agents.dreeg import book_of
 from agents.hints import default_kernel
 from agents.search.base import Budget, SearchAgent
 from agents.search.dreeg_solver import (
@@ -43,8 +43,8 @@ from cardenvs.games.dreeg_view import write_observation
 DEAL = 2
 
 
-#: Who plays on in a world.
-play_by_hints = default_kernel(HINTS)
+#: Who plays on in a world; the hints in use are the same by both rulesets.
+play_by_hints = default_kernel(book_of("seed"))
 
 
 class Work(NamedTuple):
