@@ -30,6 +30,7 @@ from cardenvs.core.kernel import kernel, lowest_bit, popcount
 from cardenvs.core.rows import CardMask, Observation
 from cardenvs.core.seats import has_seat
 from cardenvs.games.dreeg_cards import (
+    ACE_OF_HEARTS,
     ALL_CARDS,
     KINGS,
     NUM_RANKS,
@@ -81,8 +82,8 @@ STRONG_CALL = 40.0
 #: DR-H4. Surrender with fewer points to be expected, and no suit worth more.
 FAR_BELOW_HALF = 15.0
 WEAK_SUIT = 12.0
-#: DR-H4. With no card that wins a trick with this chance, if led, there may be none at all.
-SURE_TRICK = 0.9
+#: DR-H4. A card that wins with this chance, if led, is likely to bring a trick.
+LIKELY = 0.5
 #: DR-H8. Close where the hand alone should bring so many points, far more than are needed.
 SURE_TO_WIN = 76.0
 #: DR-H9. So many where a failure costs three strokes.
@@ -158,12 +159,17 @@ def own_trumps(observation: Observation, actions: Actions) -> Actions:
 
 @kernel
 def expects_too_little(observation: Observation, actions: Actions) -> bool:
-    """Naming trumps with no good suit, few points to be expected, and no trick that is sure."""
+    """Naming trumps with no good suit, few points to be expected and no trick that is likely.
+
+    The ace itself is no safety: it may come too late, since the others go out with 66.
+    """
     if actions[1] & word(SURRENDER) == 0:
         return False
     hand = read_deck(observation, HAND)
     suit = strongest_suit(hand)
-    if strength_of(hand, suit) > WEAK_SUIT or best_chance(observation, suit) >= SURE_TRICK:
+    if strength_of(hand, suit) > WEAK_SUIT:
+        return False
+    if best_chance(observation, hand & ~card_mask(ACE_OF_HEARTS), suit) >= LIKELY:
         return False
     return expected_points(observation) < FAR_BELOW_HALF
 

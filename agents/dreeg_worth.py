@@ -288,10 +288,10 @@ def expected_points(observation: Observation) -> float:
 
 
 @rare_kernel
-def best_chance(observation: Observation, trump: int) -> float:
-    """About the chance of the best card of the hand to win a trick that it leads, with a trump."""
+def best_chance(observation: Observation, cards: CardMask, trump: int) -> float:
+    """About the chance of the best of some own cards to win a trick that it leads, with a trump."""
     best = 0.0
-    rest = read_deck(observation, HAND)
+    rest = cards
     hands = read_hands(observation, other_places(observation))
     while rest:
         card = lowest_card(rest)

@@ -79,9 +79,8 @@ def test_h4a_surrenders_where_there_may_be_no_trick() -> None:
     assert advice(table("ace_of_hearts", hands), "DR-H4a") == ["surrender"]
 
 
-def test_h4a_is_silent_where_hearts_would_be_trumps() -> None:
-    """The ace is a sure trick then, however weak the rest."""
-    hands = ["AH 9E UB OG 9G UE", "TE KE AE TB KB AB", "OE 9B OB KG TG AG", "9H UH OH KH TH UG"]
+def test_h4a_is_silent_with_another_likely_trick() -> None:
+    hands = ["AH AE UB OG 9G UE", "TE KE 9E TB KB AB", "OE 9B OB KG TG AG", "9H UH OH KH TH UG"]
     assert advice(table("ace_of_hearts", hands), "DR-H4a") == []
 
 
