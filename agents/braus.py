@@ -33,6 +33,7 @@ from cardenvs.games.braus import (
     TRICKS_TO_WIN,
     live_cards,
     team_of,
+    up_to_highest,
 )
 from cardenvs.games.braus_view import (
     HAND,
@@ -92,16 +93,13 @@ def threats(observation: Observation) -> int:
 @kernel
 def sure_cards(observation: Observation, cards: CardMask) -> int:
     """The live ones among some cards that no opponent can beat in this trick, by strength."""
-    return live_cards(cards) & ~below_highest(threats(observation))
+    return live_cards(cards) & ~up_to_highest(threats(observation))
 
 
 @kernel
-def below_highest(live: int) -> int:
-    """All strengths up to the highest in a set."""
-    strength = 0
-    while live >> strength:
-        strength += 1
-    return (1 << strength) - 1
+def may_lay_seven(actions: CardMask) -> bool:
+    """Whether a seven may be laid: a trick at once, which no hint on live cards may put off."""
+    return actions & SEVENS != 0
 
 
 @kernel
@@ -130,9 +128,11 @@ def play_weakest(observation: Observation, actions: CardMask, rng: Stream) -> in
 
 @kernel
 def leads_with_nine_of_clubs(observation: Observation, actions: CardMask) -> bool:
-    """On lead with the nine of clubs, and an opponent may hold a matador."""
+    """On lead with the nine of clubs and no seven, and an opponent may hold a matador."""
     may_torment = has_card(actions, NINE_OF_CLUBS) and is_leader(observation)
-    return may_torment and threats(observation) & LIVE_MATADORS != 0
+    if not may_torment or may_lay_seven(actions):
+        return False
+    return threats(observation) & LIVE_MATADORS != 0
 
 
 @kernel
@@ -159,11 +159,11 @@ def can_gain_the_lead_for_sevens(observation: Observation, actions: CardMask) ->
 
 @kernel
 def holds_king_with_five_tricks(observation: Observation, actions: CardMask) -> bool:
-    """With five tricks and the king of clubs: the deal is won once the live cards run out."""
+    """Five tricks, the king of clubs, no seven to lay: won once the live cards run out."""
     at = OFFSETS[num_players_of(observation)]
     holds_king = read_deck(observation, at[HAND]) & KING_OF_CLUBS != 0
     has_five = observation[at[OWN_TRICKS]] == TRICKS_TO_WIN - 1
-    return bool(holds_king and has_five and actions & LIVE)
+    return bool(holds_king and has_five and actions & LIVE and not may_lay_seven(actions))
 
 
 @kernel
@@ -178,9 +178,10 @@ def weakest_card(observation: Observation, actions: CardMask) -> int:
 
 @kernel
 def is_sure_of_jan(observation: Observation, actions: CardMask) -> bool:
-    """Ahead by five to nothing, with a card that nobody can beat."""
-    is_ahead = tricks_are(observation, TRICKS_TO_WIN - 1, 0)
-    return is_ahead and sure_cards(observation, actions) != 0
+    """Ahead by five to nothing, with a card that nobody can beat and no seven to lay."""
+    if may_lay_seven(actions) or not tricks_are(observation, TRICKS_TO_WIN - 1, 0):
+        return False
+    return sure_cards(observation, actions) != 0
 
 
 @kernel
@@ -191,14 +192,17 @@ def cheapest_sure_card(observation: Observation, actions: CardMask) -> int:
 
 @kernel
 def can_break_jan(observation: Observation, actions: CardMask) -> bool:
-    """Behind by nothing to five, with a matador to play."""
-    return actions & MATADORS != 0 and tricks_are(observation, 0, TRICKS_TO_WIN - 1)
+    """Behind by nothing to five, with a matador to play and no seven to lay."""
+    if may_lay_seven(actions) or actions & MATADORS == 0:
+        return False
+    return tricks_are(observation, 0, TRICKS_TO_WIN - 1)
 
 
 @kernel
-def any_matador(observation: Observation, actions: CardMask) -> int:
-    """Spend a matador to get one trick."""
-    return actions & MATADORS
+def surest_matadors(observation: Observation, actions: CardMask) -> int:
+    """Spend the cheapest matador that nobody can beat, any if none is sure, to get one trick."""
+    sure = sure_cards(observation, actions & MATADORS)
+    return 1 << weakest(sure) if sure else actions & MATADORS
 
 
 # ----------------------------------------------------------------------------------------------
@@ -207,8 +211,10 @@ def any_matador(observation: Observation, actions: CardMask) -> int:
 
 @kernel
 def leads_with_sure_card(observation: Observation, actions: CardMask) -> bool:
-    """On lead with a card that no opponent can beat."""
-    return is_leader(observation) and sure_cards(observation, actions) != 0
+    """On lead with a card that no opponent can beat, and no seven to lay."""
+    if may_lay_seven(actions) or not is_leader(observation):
+        return False
+    return sure_cards(observation, actions) != 0
 
 
 # ----------------------------------------------------------------------------------------------
@@ -229,11 +235,11 @@ HINTS = HintBook(
         ),
         Hint(
             "BZ-H4b",
-            "at nothing to five spend a matador",
+            "at nothing to five spend a matador, a sure one first",
             "one trick, which spoils the other team's jan",
             SEED,
             can_break_jan,
-            any_matador,
+            surest_matadors,
         ),
         Hint(
             "BZ-H3",

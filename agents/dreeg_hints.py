@@ -8,6 +8,7 @@ pair: cards to play and, a deck further on, to marry with; and the words, from t
 from __future__ import annotations
 
 from agents.dreeg_worth import (
+    best_chance,
     chance_of_all_tricks,
     chance_to_win,
     expected_points,
@@ -24,11 +25,12 @@ from agents.dreeg_worth import (
     trump_of,
     unseen_cards,
 )
-from cardenvs.core.cards import NO_CARD, card_mask, lowest_card, without_lowest
+from cardenvs.core.cards import NO_CARD, card_at, card_mask, lowest_card, without_lowest
 from cardenvs.core.kernel import kernel, lowest_bit, popcount
 from cardenvs.core.rows import CardMask, Observation
 from cardenvs.core.seats import has_seat
 from cardenvs.games.dreeg_cards import (
+    ACE_OF_HEARTS,
     ALL_CARDS,
     KINGS,
     NUM_RANKS,
@@ -44,6 +46,7 @@ from cardenvs.games.dreeg_row import (
     CALL,
     CLOSE,
     DEALER,
+    DEUTSCH,
     DURCHMARSCH,
     EXCHANGE_NINE,
     MARRY,
@@ -56,10 +59,12 @@ from cardenvs.games.dreeg_score import WIN
 from cardenvs.games.dreeg_view import (
     ACTIVE,
     ANNOUNCER,
+    DECLARED,
     HAND,
     HAND_SIZE,
     POINTS_WON,
     STROKES,
+    SUBGAME,
     TRICKS,
     read_deck,
     read_flags,
@@ -77,6 +82,8 @@ STRONG_CALL = 40.0
 #: DR-H4. Surrender with fewer points to be expected, and no suit worth more.
 FAR_BELOW_HALF = 15.0
 WEAK_SUIT = 12.0
+#: DR-H4. A card that wins with this chance, if led, is likely to bring a trick.
+LIKELY = 0.5
 #: DR-H8. Close where the hand alone should bring so many points, far more than are needed.
 SURE_TO_WIN = 76.0
 #: DR-H9. So many where a failure costs three strokes.
@@ -152,9 +159,17 @@ def own_trumps(observation: Observation, actions: Actions) -> Actions:
 
 @kernel
 def expects_too_little(observation: Observation, actions: Actions) -> bool:
-    """Naming trumps with no good suit and hardly a trick in the hand."""
+    """Naming trumps with no good suit, few points to be expected and no trick that is likely.
+
+    The ace itself is no safety: it may come too late, since the others go out with 66.
+    """
+    if actions[1] & word(SURRENDER) == 0:
+        return False
     hand = read_deck(observation, HAND)
-    if actions[1] & word(SURRENDER) == 0 or strength_of(hand, strongest_suit(hand)) > WEAK_SUIT:
+    suit = strongest_suit(hand)
+    if strength_of(hand, suit) > WEAK_SUIT:
+        return False
+    if best_chance(observation, hand & ~card_mask(ACE_OF_HEARTS), suit) >= LIKELY:
         return False
     return expected_points(observation) < FAR_BELOW_HALF
 
@@ -200,6 +215,15 @@ def unshown_pairs(observation: Observation, plays: int) -> int:
 
 
 @kernel
+def may_break_second_marriage(observation: Observation, actions: Actions) -> bool:
+    """Two marriages, shown or still held, and one that is not shown yet could be broken."""
+    if unshown_pairs(observation, actions[0]) == 0:
+        return False
+    held = popcount(marriage_suits(read_deck(observation, HAND)) & KINGS)
+    return not is_kamerun(observation) and (held > 1 or card_at(observation, DECLARED) > 0)
+
+
+@kernel
 def may_break_marriage(observation: Observation, actions: Actions) -> bool:
     """Loose play, and a king or Over could be played though the other one of its suit is held."""
     return not is_strict(observation) and unshown_pairs(observation, actions[0]) != 0
@@ -217,7 +241,7 @@ def keep_marriages(observation: Observation, actions: Actions) -> Actions:
 
 
 @kernel
-def is_sure_of_winning(observation: Observation, actions: Actions) -> bool:
+def should_win(observation: Observation, actions: Actions) -> bool:
     """The talon may be closed, and the hand alone should bring far more than 66 points."""
     return actions[1] & word(CLOSE) != 0 and expected_points(observation) >= SURE_TO_WIN
 
@@ -236,6 +260,13 @@ def risks_three(observation: Observation, actions: Actions) -> bool:
     other = lowest_bit(other_places(observation))
     is_dear = observation[TRICKS] == 0 or observation[TRICKS + other] == 0
     return bool(is_dear) and expected_points(observation) < NEARLY_CERTAIN
+
+
+@kernel
+def risks_three_but_in_deutsch(observation: Observation, actions: Actions) -> bool:
+    """The same by the ruleset "seed": in Deutsch whoever has closed loses no more than others."""
+    is_deutsch = observation[SUBGAME + DEUTSCH] != 0
+    return not is_deutsch and risks_three(observation, actions)
 
 
 @kernel
@@ -338,7 +369,7 @@ def may_tie(observation: Observation, actions: Actions) -> bool:
     if not is_kamerun(observation) or observation[HAND_SIZE] != 2 or actions[0] == 0:
         return False
     for place in range(1, MAX_PLAYERS):
-        gap = abs(observation[POINTS_WON + place] - observation[POINTS_WON])
+        gap = abs(card_at(observation, POINTS_WON + place) - card_at(observation, POINTS_WON))
         if has_seat(read_flags(observation, ACTIVE), place) and gap <= MOST_POINTS:
             return True
     return False
@@ -362,7 +393,7 @@ def tricks_of_others(observation: Observation) -> int:
     """How many tricks the other players have."""
     count = 0
     for place in range(1, MAX_PLAYERS):
-        count += observation[TRICKS + place]
+        count += card_at(observation, TRICKS + place)
     return count
 
 
@@ -418,8 +449,8 @@ def elects_dealer(observation: Observation, actions: Actions) -> bool:
 @kernel
 def right_neighbor(observation: Observation, actions: Actions) -> Actions:
     """Elect the right neighbour, which is the last place to the left: one is forehand oneself."""
-    place = popcount(actions[1] & DEALERS) - 1
-    return 0, word(DEALER + place)
+    num_players = popcount(read_flags(observation, ACTIVE))  # between phases nobody is out
+    return 0, word(DEALER + num_players - 1)
 
 
 # ----------------------------------------------------------------------------------------------

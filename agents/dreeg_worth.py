@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cardenvs.core.cards import NO_CARD, has_card, lowest_card, without_lowest
+from cardenvs.core.cards import NO_CARD, card_at, has_card, lowest_card, without_lowest
 from cardenvs.core.kernel import kernel, popcount, rare_kernel
 from cardenvs.core.rows import CardMask, Observation
 from cardenvs.core.seats import has_seat, seat_mask
@@ -129,8 +129,9 @@ def own_points(observation: Observation) -> int:
     tricks = 0
     for place in range(MAX_PLAYERS):
         if has_seat(side, place):
-            points += observation[POINTS_WON + place] + observation[DECLARED + place]
-            tricks += observation[TRICKS + place]
+            points += card_at(observation, POINTS_WON + place)
+            points += card_at(observation, DECLARED + place)
+            tricks += card_at(observation, TRICKS + place)
     return points if tricks else 0
 
 
@@ -284,6 +285,19 @@ def expected_points(observation: Observation) -> float:
         chance = chance_to_keep(card, card, trump, hands)
         expected += chance * (POINTS[card] + POINTS_OF_OTHERS)
     return expected
+
+
+@rare_kernel
+def best_chance(observation: Observation, cards: CardMask, trump: int) -> float:
+    """About the chance of the best of some own cards to win a trick that it leads, with a trump."""
+    best = 0.0
+    rest = cards
+    hands = read_hands(observation, other_places(observation))
+    while rest:
+        card = lowest_card(rest)
+        rest = without_lowest(rest)
+        best = max(best, chance_to_keep(card, card, trump, hands))
+    return best
 
 
 @rare_kernel

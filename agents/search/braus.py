@@ -40,6 +40,7 @@ from cardenvs.games.braus import (
     live_cards,
     strength_bit,
     team_of,
+    up_to_highest,
 )
 
 #: The worlds for a decision, and the nodes after which a world is given up, unless told otherwise.
@@ -167,16 +168,6 @@ def on_lead(position: int, leader: int) -> int:
 def tricks_of(tricks: int, team: int) -> int:
     """The tricks of a team."""
     return tricks >> (3 * team) & 7
-
-
-@kernel
-def up_to_highest(live: int) -> int:
-    """All strengths up to the highest in a set."""
-    live |= live >> 1
-    live |= live >> 2
-    live |= live >> 4
-    live |= live >> 8
-    return live | live >> 16
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.dreeg import HINTS
+from agents.dreeg import book_of
 from agents.hints import default_kernel
 from agents.search.base import Budget, SearchAgent
 from agents.search.dreeg_solver import (
@@ -46,8 +46,8 @@ DEAL = 2
 #: Worlds for a decision, where no limit is given.
 WORLDS = 400
 
-#: Who plays on in a world.
-play_by_hints = default_kernel(HINTS)
+#: Who plays on in a world; the hints in use are the same by both rulesets.
+play_by_hints = default_kernel(book_of("seed"))
 
 
 class Work(NamedTuple):

@@ -178,6 +178,16 @@ def strength_bit(strength: int) -> int:
     return (1 << strength) >> 1
 
 
+@kernel
+def up_to_highest(live: int) -> int:
+    """All strengths up to the highest in a set."""
+    live |= live >> 1
+    live |= live >> 2
+    live |= live >> 4
+    live |= live >> 8
+    return live | live >> 16
+
+
 # ----------------------------------------------------------------------------------------------
 # The deal
 

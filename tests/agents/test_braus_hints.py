@@ -62,9 +62,37 @@ def test_h4_takes_jan_with_the_cheapest_sure_winner() -> None:
 
 def test_h4_breaks_jan_with_a_matador() -> None:
     hands = ["JC 8S 6D", "KH 6C", "6S TS", "TD TH"]
-    assert advice(braus(hands, tricks=[0, 5]), "BZ-H4b") == ["lead JC", "lead 8S"]
+    assert advice(braus(hands, tricks=[0, 5]), "BZ-H4b") == ["lead 8S"]  # KH cannot beat it
     assert advice(braus(hands, tricks=[1, 5]), "BZ-H4b") == []
     assert advice(braus(["9C 6D", *hands[1:]], tricks=[0, 5]), "BZ-H4b") == []
+
+
+def test_h4_breaks_jan_with_the_matador_that_is_sure() -> None:
+    hands = ["6S", "JC KH", "8S 6C", "TD TH"]  # on JC nobody can follow, on KH seat 2 can
+    state = braus(hands, "lead 6S", tricks=[5, 0])
+    assert advice(state, "BZ-H4b") == ["play JC"]
+    assert choice(state, "hints") == "play JC"
+    unsure = ["8S KH 6D", "JC 6C", "6S TS", "TD TH"]
+    assert advice(braus(unsure, tricks=[0, 5]), "BZ-H4b") == ["lead KH", "lead 8S"]
+
+
+@pytest.mark.parametrize(
+    ("hint", "hand", "tricks"),
+    [
+        ("BZ-H1", "9C 7D 6D", [0, 0]),
+        ("BZ-H3", "KC 7D 6D", [5, 3]),
+        ("BZ-H4a", "JC 7D 6D", [5, 0]),
+        ("BZ-H4b", "7D KH 6D", [0, 5]),
+        ("BZ-H6", "JC 7D 6D", [0, 0]),
+    ],
+)
+def test_no_hint_puts_off_a_seven_that_may_be_laid(hint: str, hand: str, tricks: list[int]) -> None:
+    others = ["8S 6C", "6S TS", "TD TH"]
+    kept = braus([hand, *others], tricks=tricks, sevens="optional")
+    assert advice(kept, hint) == []
+    assert choice(kept, "hints") == "lay 7D"
+    without = hand.replace("7D ", "")
+    assert advice(braus([without, *others], tricks=tricks, sevens="optional"), hint) != []
 
 
 def test_h6_leads_the_weakest_card_that_no_opponent_can_beat() -> None:
