@@ -101,9 +101,9 @@ def test_br_h8_stops_where_the_replier_would_draw_it_with_one_card_more_to_beat(
 
 
 def test_br_h8_counts_one_extra_card_and_no_more_cards_than_fit() -> None:
-    """Three nines cannot follow as extra cards, nor three fives to a hand of two."""
-    hands = ["5S 5C 9D 9H 9S 3C", REPLIER, REST]
-    extras = {"extra 9D", "extra 9H", "extra 9S", "extra 3C"}
+    """Three kings cannot follow as extra cards, nor three fives to a hand of two."""
+    hands = ["5S 5C KD KH KS 3C", REPLIER, REST]
+    extras = {"extra KD", "extra KH", "extra KS", "extra 3C"}
     assert advice("BR-H8", hands, "lead 5C", "add 5S", stock="8C 7C 6C AH") == extras
     assert advice("BR-H8", hands, "lead 5C", "add 5S", stock="8C AH") == set()
     hands = ["5S 5C 5D KD", REPLIER, REST]
