@@ -7,6 +7,11 @@ from cardenvs.core.kernel import kernel, lowest_bit, popcount
 from cardenvs.core.rows import CardMask, Observation
 from cardenvs.games.beating import NUM_CARDS, NUM_RANKS, NUM_SUITS, rank_cards, suit_cards
 
+#: Whose hints they are.
+SEED = "source text"
+MUSTAMAIJA = "Mustamaija"
+CONTROL = "control"
+
 #: The ranks as a set; a card of each suit of the ranks in such a set is that set times `ONE_EACH`.
 ALL_RANKS = (1 << NUM_RANKS) - 1
 ONE_EACH = 1 | 1 << NUM_RANKS | 1 << 2 * NUM_RANKS | 1 << 3 * NUM_RANKS
@@ -77,12 +82,30 @@ def groups(cards: CardMask, size: int) -> CardMask:
 
 
 @kernel
-def largest_groups(cards: CardMask) -> CardMask:
-    """The cards of a set of whose rank it holds most."""
+def entries(cards: CardMask, size: int) -> CardMask:
+    """The cards of a set with which one can begin to put down so many of their rank, 1 to 4.
+
+    Equal cards go down in ascending order: of each the later ones count, and itself.
+    """
+    one = two = three = found = 0
+    for back in range(NUM_SUITS):
+        shift = (NUM_SUITS - 1 - back) * NUM_RANKS
+        ranks = cards >> shift & ALL_RANKS
+        later = ALL_RANKS if size == 1 else one if size == 2 else two if size == 3 else three
+        found |= (ranks & later) << shift
+        three |= two & ranks
+        two |= one & ranks
+        one |= ranks
+    return found
+
+
+@kernel
+def largest_entries(cards: CardMask) -> CardMask:
+    """The first card of each rank of which a set holds most."""
     size = NUM_SUITS
-    while size > 1 and groups(cards, size) == 0:
+    while size > 1 and entries(cards, size) == 0:
         size -= 1
-    return groups(cards, size)
+    return entries(cards, size)
 
 
 @kernel

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 from agents.base import player_counter
 from agents.beating import (
+    CONTROL,
+    MUSTAMAIJA,
+    SEED,
     cheapest,
     cheapest_but,
     dearest,
+    entries,
+    first_of_ranks,
     groups,
     hand_size,
     higher_in_suit,
     is_active,
-    largest_groups,
+    largest_entries,
     of_short_suits,
     plain_cards,
     right_neighbor,
@@ -63,11 +68,13 @@ from cardenvs.games.bred_ryg_view import (
     OFFSETS,
     PHASE,
     REPLIER,
+    SEEN_EXTRA,
     SEEN_LEAD,
     SEEN_REPLYING,
     STANDING_BEGIN,
     STOCK_SIZE,
     TAKEN,
+    TO_ANSWER,
     TRUMP,
     WASTE,
     read_deck,
@@ -169,6 +176,13 @@ def unanswered(observation: Observation) -> CardMask:
 
 
 @rare_kernel
+def hand_beaters(observation: Observation) -> CardMask:
+    """The cards of the hand that beat the card to be answered; there must be one."""
+    card = lowest_card(read_deck(observation, place_of(observation, TO_ANSWER)))
+    return hand_of(observation) & beaters(card, trump_of(observation))
+
+
+@rare_kernel
 def can_beat_all(attack: CardMask, hand: CardMask, trump: int) -> bool:
     """Whether a hand beats all attack cards: each, from the lowest, as cheaply as it can."""
     while attack:
@@ -212,15 +226,17 @@ def replies_with_stock(observation: Observation, actions: CardMask) -> bool:
 
 @kernel
 def cheapest_but_no_high_trump(observation: Observation, actions: CardMask) -> int:
-    """Beat with the cheapest card; if that is a trump from the jack on, take."""
+    """Beat with the cheapest card of the hand; if that is a trump from the jack on, take."""
     trump = trump_of(observation)
-    card = cheapest(actions & ALL_CARDS, trump)
+    card = cheapest(hand_beaters(observation), trump)
     is_high_trump = has_card(suit_cards(trump), card) and rank_of(card) >= JACK
     return PASS_OR_TAKE_BIT if is_high_trump else card_mask(card)
 
 
 # ----------------------------------------------------------------------------------------------
 # BR-H3, BR-H5, M-H6: the black queen
+#
+# Of the other hints none decides about her, but for BR-H8, which counts cards.
 
 
 @kernel
@@ -267,6 +283,12 @@ def queen_late(observation: Observation, actions: CardMask) -> int:
     return actions & ~QUEEN if has_stock(observation) else QUEEN
 
 
+@kernel
+def beside_queen(actions: CardMask, advised: CardMask) -> CardMask:
+    """Some advice that leaves open whether to put down the black queen."""
+    return advised | actions & QUEEN
+
+
 # ----------------------------------------------------------------------------------------------
 # BR-H7: the replier adds
 
@@ -292,6 +314,12 @@ def can_beat_own_addition(observation: Observation, actions: CardMask) -> bool:
     """The replier may add a card and still beat everything."""
     may_add = is_replier(observation) and not is_replying(observation)
     return may_add and beatable_additions(observation, actions) != 0
+
+
+@kernel
+def first_beatable_addition(observation: Observation, actions: CardMask) -> int:
+    """Add the first of them: later ones can follow it."""
+    return card_mask(lowest_card(beatable_additions(observation, actions)))
 
 
 # ----------------------------------------------------------------------------------------------
@@ -350,8 +378,10 @@ def best_number(observation: Observation, actions: CardMask) -> int:
     rank = lowest_bit(read_ranks(observation, at[EXPOSED_RANK]) | 1 << NUM_CARDS)
     if not (observation[at[EXPOSED_IN_STOCK]] and QUEEN_RANK <= rank < NUM_CARDS):
         return -1
+    room = replier_size(observation) - popcount(read_deck(observation, at[ATTACK]))
+    limit = 1 if phase_of(observation) == SEEN_EXTRA else room
     most = least
-    while most < NUM_SUITS and groups(actions & ALL_CARDS, most + 1):
+    while most < min(limit, NUM_SUITS) and entries(actions & ALL_CARDS, most + 1):
         most += 1
     best = least
     worst_ways = best_ways = ways_to_exposed(observation, least)
@@ -375,7 +405,7 @@ def can_reach_exposed(observation: Observation, actions: CardMask) -> bool:
 def number_for_exposed(observation: Observation, actions: CardMask) -> int:
     """Put down as many cards as make the own draw reach the exposed card, or stop."""
     number = best_number(observation, actions)
-    return groups(actions & ALL_CARDS, number) if number else PASS_OR_TAKE_BIT
+    return entries(actions & ALL_CARDS, number) if number else PASS_OR_TAKE_BIT
 
 
 # ----------------------------------------------------------------------------------------------
@@ -398,7 +428,8 @@ def attacks_with_plain_card(observation: Observation, actions: CardMask) -> bool
 @kernel
 def lowest_plain_card(observation: Observation, actions: CardMask) -> int:
     """Put down the lowest plain card."""
-    return card_mask(cheapest(plain_to_put(observation, actions), trump_of(observation)))
+    card = cheapest(plain_to_put(observation, actions), trump_of(observation))
+    return beside_queen(actions, card_mask(card))
 
 
 @kernel
@@ -413,7 +444,9 @@ def may_collect_trumps(observation: Observation, actions: CardMask) -> bool:
 def many_plain_cards(observation: Observation, actions: CardMask) -> int:
     """Lead from the largest plain group, add all plain cards; rather pass than add a trump."""
     plain = plain_to_put(observation, actions)
-    return largest_groups(plain) if plain else PASS_OR_TAKE_BIT
+    is_extra = phase_of(observation) == SEEN_EXTRA
+    cards = plain if is_extra else largest_entries(plain)
+    return beside_queen(actions, cards if plain else PASS_OR_TAKE_BIT)
 
 
 # ----------------------------------------------------------------------------------------------
@@ -455,7 +488,7 @@ def beyond_room(observation: Observation, actions: CardMask) -> CardMask:
     room = replier_size(observation) - popcount(attack)
     cards = actions & ALL_CARDS
     too_large = groups(cards, room + 1) if room < NUM_SUITS else 0
-    return too_large & suit_cards(trump_of(observation))
+    return too_large & suit_cards(trump_of(observation)) & NOT_THE_QUEEN
 
 
 @kernel
@@ -468,8 +501,12 @@ def cannot_put_whole_group(observation: Observation, actions: CardMask) -> bool:
 
 @kernel
 def without_trumps_beyond_room(observation: Observation, actions: CardMask) -> int:
-    """Put down the plain cards of such a group first."""
-    return actions & ~beyond_room(observation, actions)
+    """Put down the plain cards of such a group first, beginning with its first one."""
+    left = actions & ~beyond_room(observation, actions)
+    if phase_of(observation) == SEEN_EXTRA:
+        return left
+    firsts = first_of_ranks(left & ALL_CARDS & NOT_THE_QUEEN)
+    return beside_queen(actions, firsts | left & PASS_OR_TAKE_BIT)
 
 
 # ----------------------------------------------------------------------------------------------
@@ -503,12 +540,13 @@ def cheapest_card(observation: Observation, actions: CardMask) -> int:
 def lacks_one_beat(observation: Observation, actions: CardMask) -> bool:
     """The last of several attack cards, the others beaten, and only trumps beat it."""
     at = OFFSETS[num_players_of(observation)]
-    cards = actions & ALL_CARDS
-    only_trumps = cards != 0 and plain_cards(cards, trump_of(observation)) == 0
+    if actions & ALL_CARDS == 0 or not is_replying(observation):
+        return False
+    only_trumps = plain_cards(hand_beaters(observation), trump_of(observation)) == 0
     attack = read_deck(observation, at[ATTACK])
     is_last = popcount(attack) > 1 and popcount(unanswered(observation)) == 1
     all_beaten = read_deck(observation, at[TAKEN]) == 0
-    return only_trumps and is_replying(observation) and is_last and all_beaten
+    return bool(only_trumps and is_last and all_beaten)
 
 
 # ----------------------------------------------------------------------------------------------
@@ -525,7 +563,8 @@ def attacks_in_endgame(observation: Observation, actions: CardMask) -> bool:
 @kernel
 def plain_card_of_short_suit(observation: Observation, actions: CardMask) -> int:
     """Put down a plain card of the suit of which one holds fewest."""
-    return of_short_suits(plain_to_put(observation, actions), hand_of(observation))
+    plain = plain_to_put(observation, actions)
+    return beside_queen(actions, of_short_suits(plain, hand_of(observation)))
 
 
 # ----------------------------------------------------------------------------------------------
@@ -559,18 +598,16 @@ def may_add(observation: Observation, actions: CardMask) -> bool:
 # ----------------------------------------------------------------------------------------------
 # The book
 
-SEED = "source text"
-MUSTAMAIJA = "Mustamaija"
 SETS: ActionSets = whole_sets(ACTIONS.size)
 
 HINTS = HintBook(
     hints=(
         Hint(
-            "BR-H5",
-            "in the endgame lead the black queen to a replier with one or two cards",
-            "the replier will not get out yet",
+            "BR-H3",
+            "pass the black queen on at once",
+            "kept, she makes the hand a card smaller",
             SEED,
-            may_hold_up_replier,
+            may_put_queen,
             the_queen,
         ),
         Hint(
@@ -580,6 +617,14 @@ HINTS = HintBook(
             MUSTAMAIJA,
             has_choice_over_queen,
             queen_late,
+        ),
+        Hint(
+            "BR-H5",
+            "in the endgame lead the black queen to a replier with one or two cards",
+            "the replier will not get out yet",
+            SEED,
+            may_hold_up_replier,
+            the_queen,
         ),
         Hint(
             "BR-H8",
@@ -606,14 +651,6 @@ HINTS = HintBook(
             many_plain_cards,
         ),
         Hint(
-            "BR-H3",
-            "pass the black queen on at once",
-            "kept, she makes the hand a card smaller",
-            SEED,
-            may_put_queen,
-            the_queen,
-        ),
-        Hint(
             "BR-H9",
             "while there is a stock play out the lowest plain cards, and add them",
             "better cards come in exchange",
@@ -627,7 +664,7 @@ HINTS = HintBook(
             "sheds one pair more",
             SEED,
             can_beat_own_addition,
-            beatable_additions,
+            first_beatable_addition,
         ),
         Hint(
             "M-H5",
@@ -670,7 +707,7 @@ HINTS = HintBook(
             plain_card_of_short_suit,
         ),
     ),
-    off=frozenset({"M-H6", "M-H2", "M-H5", "M-H4", "M-H7", "BR-H8"}),
+    off=frozenset({"BR-H3", "M-H2", "M-H5", "M-H4", "M-H7", "BR-H8"}),
     silent=(
         SilentHint(
             "BR-H1",
@@ -698,7 +735,7 @@ HINTS = HintBook(
             "always_take",
             "take everything while there is a stock",
             "none: the lead is lost each time",
-            "control",
+            CONTROL,
             replies_with_stock,
             takes,
         ),
@@ -706,7 +743,7 @@ HINTS = HintBook(
             "highest_reply",
             "beat with the highest card",
             "none: it wastes trumps",
-            "control",
+            CONTROL,
             has_beater,
             dearest_card,
         ),
@@ -714,7 +751,7 @@ HINTS = HintBook(
             "never_add",
             "add no card to another's burden",
             "none: fewer cards are exchanged",
-            "control",
+            CONTROL,
             may_add,
             takes,
         ),
@@ -722,7 +759,7 @@ HINTS = HintBook(
             "never_queen",
             "lead the black queen only if there is nothing else",
             "none: whoever is left with her loses",
-            "control",
+            CONTROL,
             has_choice_of_lead,
             not_the_queen,
         ),

@@ -15,12 +15,17 @@ from functools import cache
 
 from agents.base import player_counter
 from agents.beating import (
+    CONTROL,
+    MUSTAMAIJA,
+    SEED,
     cheapest,
     cheapest_but,
     dearest,
+    entries,
     first_of_ranks,
     groups,
     higher_in_suit,
+    largest_entries,
     lowest_of,
     of_short_suits,
     plain_cards,
@@ -31,6 +36,7 @@ from agents.hints import (
     ActionSets,
     Hint,
     HintBook,
+    SilentHint,
     split_sets,
 )
 from cardenvs.core.cards import card_mask, has_card, lowest_card, without_lowest
@@ -88,6 +94,8 @@ from cardenvs.games.brede_mette_view import (
 #: (the first of four each), and the two actions without a card.
 PUT, PASSED, BEATEN, EXCHANGED, ENDS = 0, 1, 2, 2 + NUM_SUITS, NUM_BLOCKS
 STOP_BIT, TAKE_BIT = 1, 2
+
+PEREVODNOY = "Perevodnoy Durak"
 
 num_players_of = player_counter(OBSERVATION)
 read_ends = bit_reader(2)
@@ -319,12 +327,17 @@ def has_full_answer(observation: Observation, queen: CardMask) -> bool:
 
 
 # ----------------------------------------------------------------------------------------------
-# The hints, for one red queen
+# The hints, given the red queen and what is picked up
 
 
 @cache
-def book_of(queen_card: int) -> HintBook:
-    """Return the hints for one red queen, a card id."""
+def book_of(queen_card: int, takes_unbeaten: bool) -> HintBook:
+    """Return the hints.
+
+    Args:
+        queen_card: the red queen, a card id.
+        takes_unbeaten: whether only what is not beaten is picked up, not all on the table.
+    """
     queen = 1 << queen_card
 
     # ------------------------------------------------------------------------------------------
@@ -384,11 +397,11 @@ def book_of(queen_card: int) -> HintBook:
 
     @kernel
     def add_beatable(observation: Observation, actions: Actions) -> LegalSets:
-        """Add such a card."""
-        return only_put(beatable_additions(observation, actions))
+        """Add the first such card: later ones can follow it."""
+        return only_put(card_mask(lowest_card(beatable_additions(observation, actions))))
 
     # ------------------------------------------------------------------------------------------
-    # BM-H6, M-H6: the red queen
+    # BM-H6, M-H6: the red queen, about whom no other hint decides
 
     @kernel
     def may_part_with_queen(observation: Observation, actions: Actions) -> bool:
@@ -427,7 +440,25 @@ def book_of(queen_card: int) -> HintBook:
         return beat_cards(actions) != 0 and has_full_answer(observation, queen)
 
     # ------------------------------------------------------------------------------------------
-    # M-H1: collect trumps
+    # M-H1: collect trumps, lead many cards
+
+    @rare_kernel
+    def plain_to_lead(observation: Observation, actions: Actions) -> CardMask:
+        """The plain cards, without the red queen, that can be led or added to the own lead."""
+        is_lead = is_leader(observation) and not is_responding(observation)
+        plain = plain_cards(actions[PUT] & ~queen, trump_of(observation))
+        return plain if is_lead else 0
+
+    @kernel
+    def may_lead_many(observation: Observation, actions: Actions) -> bool:
+        """While there is a stock, leading with a plain card."""
+        return has_stock(observation) and plain_to_lead(observation, actions) != 0
+
+    @kernel
+    def lead_many(observation: Observation, actions: Actions) -> LegalSets:
+        """Lead from the largest plain group, and add all its plain cards."""
+        plain = largest_entries(plain_to_lead(observation, actions))
+        return only_put(plain | actions[PUT] & queen)
 
     @kernel
     def may_keep_trumps(observation: Observation, actions: Actions) -> bool:
@@ -486,12 +517,14 @@ def book_of(queen_card: int) -> HintBook:
 
     @kernel
     def lacks_one_beat(observation: Observation, actions: Actions) -> bool:
-        """All attack cards but one are beaten, and only trumps beat the last."""
-        cards = beat_cards(actions)
-        if cards == 0 or plain_cards(cards, trump_of(observation)):
+        """All attack cards but one are beaten, and of the hand only trumps beat the last."""
+        if beat_cards(actions) == 0:
             return False
+        trump = trump_of(observation)
         beaten = beaten_cards(observation)
-        return beaten != 0 and popcount(attack_cards(observation) & ~beaten) == 1
+        last = attack_cards(observation) & ~beaten
+        fitting = hand_of(observation) & ~queen & higher_cards(lowest_card(last), trump)
+        return beaten != 0 and popcount(last) == 1 and plain_cards(fitting, trump) == 0
 
     # ------------------------------------------------------------------------------------------
     # M-H7: few suits
@@ -506,10 +539,111 @@ def book_of(queen_card: int) -> HintBook:
     def plain_card_of_short_suit(observation: Observation, actions: Actions) -> LegalSets:
         """Lead a plain card of the suit of which one holds fewest."""
         plain = plain_cards(actions[PUT] & ~queen, trump_of(observation))
-        return only_put(of_short_suits(plain, hand_of(observation)))
+        cards = of_short_suits(plain, hand_of(observation))
+        return only_put(cards | actions[PUT] & queen)
 
     # ------------------------------------------------------------------------------------------
-    # PP-H1: beat with the trump of the rank
+    # BM-H2, BM-H5: add, pass
+
+    @kernel
+    def may_add_to_another(observation: Observation, actions: Actions) -> bool:
+        """Neither leader nor defender, with a card of the rank that is not the red queen."""
+        is_adding = not is_leading(observation) and not is_responding(observation)
+        return is_adding and not is_leader(observation) and actions[PUT] & ~queen != 0
+
+    @kernel
+    def any_addition(observation: Observation, actions: Actions) -> LegalSets:
+        """Add the first one: later ones can follow it."""
+        return only_put(first_of_ranks(actions[PUT] & ~queen) | actions[PUT] & queen)
+
+    @kernel
+    def may_pass(observation: Observation, actions: Actions) -> bool:
+        """The pile can be passed on, and not with the red queen alone."""
+        return bool(actions[PASSED] & ~queen != 0)
+
+    @kernel
+    def any_pass(observation: Observation, actions: Actions) -> LegalSets:
+        """Pass it on."""
+        return only_pass(actions[PASSED])
+
+    # ------------------------------------------------------------------------------------------
+    # BM-H1, M-H3, P-H2: groups
+
+    @kernel
+    def adds_to_own_lead(observation: Observation, actions: Actions) -> bool:
+        """Having led, with an equal card, which is not the red queen."""
+        is_adding = is_leader(observation) and not is_responding(observation)
+        may_add = is_adding and not is_leading(observation)
+        return may_add and actions[PUT] & ~queen != 0
+
+    @rare_kernel
+    def group_entries(observation: Observation, actions: Actions) -> CardMask:
+        """On lead: of each group of equals in the hand the first card, of those left."""
+        fitting = actions[PUT] & entries(hand_of(observation) & ~queen, 2)
+        return first_of_ranks(fitting) if is_leading(observation) else 0
+
+    @kernel
+    def has_group_to_lead(observation: Observation, actions: Actions) -> bool:
+        """On lead with equal cards, or having led one of several."""
+        may_lead = group_entries(observation, actions) != 0
+        return may_lead or adds_to_own_lead(observation, actions)
+
+    @kernel
+    def has_late_group_to_lead(observation: Observation, actions: Actions) -> bool:
+        """On lead without a stock, with equal cards; or having led one of several.
+
+        While there is a stock, new cards come for those that are shed: which rank is led matters
+        more then than how many it has, but all of it goes.
+        """
+        may_lead = not has_stock(observation) and group_entries(observation, actions) != 0
+        return may_lead or adds_to_own_lead(observation, actions)
+
+    @kernel
+    def lead_group(observation: Observation, actions: Actions) -> LegalSets:
+        """Lead the first card of such a group, and add the others in their order."""
+        if is_leading(observation):
+            return only_put(group_entries(observation, actions) | actions[PUT] & queen)
+        return any_addition(observation, actions)
+
+    @rare_kernel
+    def trumps_of_groups(observation: Observation, actions: Actions) -> CardMask:
+        """On lead without a stock: the trump that equals a plain card, if it is not the queen."""
+        is_late = is_leading(observation) and not has_stock(observation)
+        found: CardMask = groups(actions[PUT], 2) & suit_cards(trump_of(observation)) & ~queen
+        return found if is_late else 0
+
+    @kernel
+    def has_trump_in_group(observation: Observation, actions: Actions) -> bool:
+        """On lead without a stock, with a trump and an equal plain card."""
+        return trumps_of_groups(observation, actions) != 0
+
+    @kernel
+    def no_trump_of_group(observation: Observation, actions: Actions) -> LegalSets:
+        """Lead no such trump."""
+        return only_put(actions[PUT] & ~trumps_of_groups(observation, actions))
+
+    @rare_kernel
+    def unpassable_groups(observation: Observation, actions: Actions) -> CardMask:
+        """The cards to lead, or the first to add, of groups that the defender cannot pass back."""
+        if is_leading(observation):
+            firsts = group_entries(observation, actions)
+            return firsts & ranks_without_pass(observation) if firsts else 0
+        if not adds_to_own_lead(observation, actions):
+            return 0
+        return first_of_ranks(actions[PUT] & ~queen & ranks_without_pass(observation))
+
+    @kernel
+    def can_prevent_passing(observation: Observation, actions: Actions) -> bool:
+        """On lead, or having led, with equal cards that nobody can pass back."""
+        return unpassable_groups(observation, actions) != 0
+
+    @kernel
+    def whole_group_against_passing(observation: Observation, actions: Actions) -> LegalSets:
+        """Lead the first of them, and add the others in their order."""
+        return only_put(unpassable_groups(observation, actions) | actions[PUT] & queen)
+
+    # ------------------------------------------------------------------------------------------
+    # P-H1: beat with the trump of the rank
 
     @kernel
     def could_pass_trump(observation: Observation, actions: Actions) -> bool:
@@ -524,15 +658,32 @@ def book_of(queen_card: int) -> HintBook:
         trumps = actions[PASSED] & suit_cards(trump_of(observation)) & beat_cards(actions)
         return beat_hardest(actions, lowest_card(trumps))
 
+    # "The hand shrinks" only where what is beaten is not picked up again.
+    shrink_hand = Hint(
+        "M-H4",
+        "with a large hand and a pile that cannot be beaten still beat with plain cards",
+        "the hand shrinks",
+        MUSTAMAIJA,
+        can_shrink_hand,
+        cheapest_plain_beat,
+    )
+    no_shrinking = SilentHint(
+        "M-H4",
+        shrink_hand.title,
+        MUSTAMAIJA,
+        "all that lies on the table is picked up, so that the hand would not shrink",
+    )
+    lost_piles = (shrink_hand,) if takes_unbeaten else ()
+
     return HintBook(
         hints=(
             Hint(
-                "BM-H4",
-                "exchange a trump back for a plain card",
-                "keeps the trump",
+                "BM-H6",
+                "lead, add or pass the red queen",
+                "whoever is left with her loses",
                 SEED,
-                can_exchange_trump_back,
-                exchange_trump_back,
+                may_part_with_queen,
+                the_queen,
             ),
             Hint(
                 "M-H6",
@@ -543,15 +694,15 @@ def book_of(queen_card: int) -> HintBook:
                 queen_late,
             ),
             Hint(
-                "BM-H6",
-                "lead, add or pass the red queen",
-                "whoever is left with her loses",
+                "BM-H4",
+                "exchange a trump back for a plain card",
+                "keeps the trump",
                 SEED,
-                may_part_with_queen,
-                the_queen,
+                can_exchange_trump_back,
+                exchange_trump_back,
             ),
             Hint(
-                "PP-H1",
+                "P-H1",
                 "beat with the trump of the rank rather than pass it",
                 "the trump is not given away, and the lead is gained",
                 PEREVODNOY,
@@ -559,12 +710,20 @@ def book_of(queen_card: int) -> HintBook:
                 beat_with_passable_trump,
             ),
             Hint(
-                "M-H1",
+                "M-H1a",
                 "while there is a stock use no trumps",
                 "trumps for the end",
                 MUSTAMAIJA,
                 may_keep_trumps,
                 keep_trumps,
+            ),
+            Hint(
+                "M-H1b",
+                "while there is a stock lead large plain groups",
+                "many new cards",
+                MUSTAMAIJA,
+                may_lead_many,
+                lead_many,
             ),
             Hint(
                 "M-H2",
@@ -606,16 +765,9 @@ def book_of(queen_card: int) -> HintBook:
                 can_beat,
                 cheapest_beat,
             ),
+            *lost_piles,
             Hint(
-                "M-H4",
-                "with a large hand and a pile that cannot be beaten still beat with plain cards",
-                "the hand shrinks",
-                MUSTAMAIJA,
-                can_shrink_hand,
-                cheapest_plain_beat,
-            ),
-            Hint(
-                "PP-H2",
+                "P-H2",
                 "lead all equal cards if no card is left to pass the pile back with",
                 "the pile stays with the defender",
                 PEREVODNOY,
@@ -623,11 +775,27 @@ def book_of(queen_card: int) -> HintBook:
                 whole_group_against_passing,
             ),
             Hint(
-                "BM-H1",
-                "lead equal cards together, in the endgame rather than single ones",
+                "M-H3",
+                "in the endgame lead the plain cards of a group before its trump",
+                "keeps the trump",
+                MUSTAMAIJA,
+                has_trump_in_group,
+                no_trump_of_group,
+            ),
+            Hint(
+                "BM-H1a",
+                "lead equal cards together",
                 "sheds more",
                 SEED,
                 has_group_to_lead,
+                lead_group,
+            ),
+            Hint(
+                "BM-H1b",
+                "lead equal cards together, in the endgame before single ones",
+                "with a stock the rank matters more: new cards come for those shed",
+                f"{SEED}, narrowed",
+                has_late_group_to_lead,
                 lead_group,
             ),
             Hint(
@@ -639,14 +807,6 @@ def book_of(queen_card: int) -> HintBook:
                 any_addition,
             ),
             Hint(
-                "M-H3",
-                "in the endgame lead the plain cards of a group before its trump",
-                "keeps the trump",
-                MUSTAMAIJA,
-                has_trump_in_group,
-                no_trump_of_group,
-            ),
-            Hint(
                 "M-H7",
                 "in the endgame lead from the shortest plain suit",
                 "few suits are better than many",
@@ -655,8 +815,11 @@ def book_of(queen_card: int) -> HintBook:
                 plain_card_of_short_suit,
             ),
         ),
-        off=frozenset({"PP-H1", "BM-H3", "M-H2", "M-H4", "M-H6", "M-H7", "PP-H2", "M-H5"}),
-        silent=(),
+        off=frozenset(
+            {"P-H1", "BM-H1a", "BM-H5", "M-H1b", "M-H2", "M-H3", "M-H6", "M-H7", "M-H5"}
+            | {hint.name for hint in lost_piles}
+        ),
+        silent=() if takes_unbeaten else (no_shrinking,),
         bases={"careful": play_carefully, "lowest": play_weakest},
         sets=SETS,
         habits=(
@@ -718,39 +881,7 @@ def first_action_with(actions: Actions, card: int) -> int:
 
 
 # ----------------------------------------------------------------------------------------------
-# BM-H1, M-H3, PP-H2: groups
-
-
-@kernel
-def has_group_to_lead(observation: Observation, actions: Actions) -> bool:
-    """On lead without a stock, with equal cards; or having led one of several.
-
-    While there is a stock, new cards come for those that are shed: which rank is led matters more
-    then than how many it has, but all of it goes.
-    """
-    if is_leading(observation):
-        return not has_stock(observation) and groups(actions[PUT], 2) != 0
-    return actions[PUT] != 0 and is_leader(observation) and not is_responding(observation)
-
-
-@kernel
-def lead_group(observation: Observation, actions: Actions) -> LegalSets:
-    """Lead the first card of such a group, and add the others."""
-    puts = actions[PUT]
-    return only_put(first_of_ranks(groups(puts, 2)) if is_leading(observation) else puts)
-
-
-@kernel
-def has_trump_in_group(observation: Observation, actions: Actions) -> bool:
-    """On lead without a stock, with a trump and an equal plain card."""
-    is_late = is_leading(observation) and not has_stock(observation)
-    return is_late and groups(actions[PUT], 2) & suit_cards(trump_of(observation)) != 0
-
-
-@kernel
-def no_trump_of_group(observation: Observation, actions: Actions) -> LegalSets:
-    """Lead no such trump."""
-    return only_put(actions[PUT] & ~(groups(actions[PUT], 2) & suit_cards(trump_of(observation))))
+# P-H2: groups that nobody passes back
 
 
 @rare_kernel
@@ -779,44 +910,8 @@ def ranks_without_pass(observation: Observation) -> CardMask:
     return found
 
 
-@rare_kernel
-def unpassable_groups(observation: Observation, actions: Actions) -> CardMask:
-    """The cards to lead or to add of groups that the defender cannot pass back."""
-    if is_leading(observation):
-        pairs = groups(actions[PUT], 2)
-        return first_of_ranks(pairs & ranks_without_pass(observation)) if pairs else 0
-    may_add = actions[PUT] != 0 and is_leader(observation) and not is_responding(observation)
-    cards: CardMask = actions[PUT] & ranks_without_pass(observation) if may_add else 0
-    return cards
-
-
-@kernel
-def can_prevent_passing(observation: Observation, actions: Actions) -> bool:
-    """On lead, or having led, with equal cards that nobody can pass back."""
-    return unpassable_groups(observation, actions) != 0
-
-
-@kernel
-def whole_group_against_passing(observation: Observation, actions: Actions) -> LegalSets:
-    """Lead the first of them, and add the others."""
-    return only_put(unpassable_groups(observation, actions))
-
-
 # ----------------------------------------------------------------------------------------------
-# BM-H2, BM-H4, BM-H5: add, exchange, pass
-
-
-@kernel
-def may_add_to_another(observation: Observation, actions: Actions) -> bool:
-    """Neither leader nor defender, with a card of the rank."""
-    is_adding = not is_leading(observation) and not is_responding(observation)
-    return is_adding and not is_leader(observation) and actions[PUT] != 0
-
-
-@kernel
-def any_addition(observation: Observation, actions: Actions) -> LegalSets:
-    """Add it."""
-    return only_put(actions[PUT])
+# BM-H4: exchange
 
 
 @kernel
@@ -852,18 +947,6 @@ def exchange_trump_back(observation: Observation, actions: Actions) -> LegalSets
     card = card_mask(lowest_of(found[0] | found[1] | found[2] | found[3]))
     exchanges = (found[0] & card, found[1] & card, found[2] & card, found[3] & card)
     return 0, 0, 0, 0, 0, 0, exchanges[0], exchanges[1], exchanges[2], exchanges[3], 0
-
-
-@kernel
-def may_pass(observation: Observation, actions: Actions) -> bool:
-    """The pile can be passed on."""
-    return bool(actions[PASSED] != 0)
-
-
-@kernel
-def any_pass(observation: Observation, actions: Actions) -> LegalSets:
-    """Pass it on."""
-    return only_pass(actions[PASSED])
 
 
 # ----------------------------------------------------------------------------------------------
@@ -940,12 +1023,8 @@ def do_without_passing(observation: Observation, actions: Actions) -> LegalSets:
 # ----------------------------------------------------------------------------------------------
 # Agents
 
-SEED = "source text"
-MUSTAMAIJA = "Mustamaija"
-PEREVODNOY = "Perevodnoy Durak"
-CONTROL = "control"
-
 
 def hint_book(game: Game) -> HintBook:
-    """Return the hints for a game's red queen."""
-    return book_of(DECK.card(game.options["queen"]))
+    """Return the hints of a game, given its red queen and what is picked up."""
+    options = game.options
+    return book_of(DECK.card(options["queen"]), options["pickup_scope"] == "unbeaten")

@@ -12,6 +12,7 @@ import pytest
 import agents
 import cardenvs
 from agents.bred_ryg import HINTS
+from agents.hints import advice_masks, hint_book
 from cardenvs.core.state import State
 from tests.agents import asking
 from training.evaluate import evaluate
@@ -19,6 +20,7 @@ from training.evaluate import evaluate
 STOCK = "9C 8C 7C 6C 4H"
 REST = "JD TD 9D 8D"
 REPLIER = "8S 6S 3H QH"
+PAIR = ("lead 5D", "add 5S", "pass")
 
 
 def table(hands: list[str], *played: str, stock: str = STOCK, **deal: Any) -> State:
@@ -86,7 +88,7 @@ def test_br_h7_adds_what_the_hand_can_beat_with_all_the_rest() -> None:
 def test_br_h8_plays_as_many_cards_as_make_the_draw_reach_the_exposed_card() -> None:
     """Two cards lie above it: one card led gives one or the next card, two give it if taken."""
     hands = ["5S 5C 3C KD", REPLIER, REST]
-    assert advice("BR-H8", hands, stock="9C 8C AH") == {"lead 5C", "lead 5S"}
+    assert advice("BR-H8", hands, stock="9C 8C AH") == {"lead 5C"}
     assert advice("BR-H8", hands, "lead 5C", stock="9C 8C AH") == {"add 5S"}
     assert advice("BR-H8", hands, stock="9C 8C 4H") == set()
     assert advice("BR-H8", hands, stock="9C 8C 7C 6C 2C AH") == set()
@@ -96,6 +98,17 @@ def test_br_h8_stops_where_the_replier_would_draw_it_with_one_card_more_to_beat(
     hands = ["5S 5C 3C KD", "8S 6S 2H QH 7S", REST]
     assert advice("BR-H8", hands, "lead 5C", stock="AH") == {"pass"}
     assert advice("BR-H8", hands, "lead 5C", stock="9C AH") == {"add 5S"}
+
+
+def test_br_h8_counts_one_extra_card_and_no_more_cards_than_fit() -> None:
+    """Three kings cannot follow as extra cards, nor three fives to a hand of two."""
+    hands = ["5S 5C KD KH KS 3C", REPLIER, REST]
+    extras = {"extra KD", "extra KH", "extra KS", "extra 3C"}
+    assert advice("BR-H8", hands, "lead 5C", "add 5S", stock="8C 7C 6C AH") == extras
+    assert advice("BR-H8", hands, "lead 5C", "add 5S", stock="8C AH") == set()
+    hands = ["5S 5C 5D KD", REPLIER, REST]
+    assert advice("BR-H8", hands, stock="9C 8C AH") == {"lead 5C", "lead 5D"}
+    assert advice("BR-H8", [hands[0], "8S 6S", REST], stock="9C 8C AH") == set()
 
 
 def test_br_h8_lets_an_observer_count_who_draws_before() -> None:
@@ -112,7 +125,8 @@ def test_br_h9_plays_out_and_adds_the_lowest_plain_card_while_there_is_a_stock()
 
 
 def test_m_h1_leads_large_plain_groups_and_keeps_trumps_while_there_is_a_stock() -> None:
-    assert advice("M-H1", ["5D 5S 2C 2H", REPLIER, REST]) == {"lead 5D", "lead 5S"}
+    assert advice("M-H1", ["5D 5S 2C 2H", REPLIER, REST]) == {"lead 5D"}
+    assert advice("M-H1", ["5C 5D 5S KD", REPLIER, REST], "lead 5C") == {"add 5D"}
     assert advice("M-H1", ["5D 5H 2C KD", REPLIER, REST], "lead 5D") == {"pass"}
     assert advice("M-H1", ["5D 5S 2C 2H", REPLIER, REST], stock="") == set()
     assert advice("M-H1", ["5H 6H 7H 8H", REPLIER, REST]) == set()
@@ -128,7 +142,7 @@ def test_m_h2_keeps_what_beats_a_known_card_of_the_right_neighbor() -> None:
 
 def test_m_h3_leads_the_plain_cards_of_a_group_that_does_not_fit() -> None:
     hands = ["5D 5H 5S KD", "8S 6S", REST]
-    assert advice("M-H3", hands, stock="") == {"lead 5D", "lead 5S", "lead KD"}
+    assert advice("M-H3", hands, stock="") == {"lead 5D", "lead KD"}
     assert advice("M-H3", ["5D 5H 5S KD", "8S 6S 7S", REST], stock="") == set()
     assert advice("M-H3", hands) == set()
 
@@ -162,8 +176,42 @@ def test_m_h7_plays_from_the_shortest_plain_suit_in_the_endgame() -> None:
     assert advice("M-H7", hands) == set()
 
 
+@pytest.mark.parametrize("hint", ["M-H1", "BR-H9", "M-H7"])
+def test_other_hints_leave_open_what_becomes_of_the_black_queen(hint: str) -> None:
+    stock = "" if hint == "M-H7" else STOCK
+    assert "lead QC" in advice(hint, ["2S QC 3S KD", REPLIER, REST], stock=stock)
+
+
+def test_what_beats_is_judged_by_the_hand_and_not_by_the_actions_left() -> None:
+    """Other hints may have left the trumps alone: a plain card of the hand still counts."""
+    hands = ["5S 5D 3C KD", "QD 2H 6S KC", REST]
+    state = table(hands, "lead 5D", "add 5S", "pass", "beat QD")
+    mask = state.action_mask()
+    mask[cardenvs.load_game("bred_ryg").rules.DECK.card("6S")] = 0
+    assert mask.sum() == 2
+    advised = advice_masks(HINTS, "M-H5", state.observation()[None], mask[None])
+    assert not advised.any()
+    assert advice("M-H5", ["5S 5D 3C KD", "QD 2H TH KC", REST], *PAIR, "beat QD") == {"beat 2H"}
+
+
+@pytest.mark.parametrize("options", [{"exposed_card": "in_place"}, {"extra_card": False}])
+def test_hints_hold_under_other_rules(options: dict[str, Any], num_games: int) -> None:
+    batch = cardenvs.make_batch("bred_ryg", 32, seed=1, **options)
+    batch.reset()
+    book = hint_book(batch.game)
+    spoken = 0
+    for _ in range(max(20, num_games)):
+        observations, masks = batch.observation.copy(), batch.action_mask.copy()
+        for name in book.names:
+            advised = advice_masks(book, name, observations, masks)
+            assert (advised <= masks).all()
+            spoken += int(advised.any(axis=1).sum())
+        batch.step(batch.sample_actions())
+    assert spoken
+
+
 def test_every_hint_has_a_test() -> None:
-    tested = {name.split("_test_")[0] for name in globals() if name.startswith("test_")}
+    tested = [name for name in globals() if name.startswith("test_")]
     for name in HINTS.names:
         begin = "test_" + name.lower().replace("-", "_") + "_"
         assert any(test.startswith(begin) for test in tested)

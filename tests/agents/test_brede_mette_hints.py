@@ -11,7 +11,7 @@ import pytest
 
 import agents
 import cardenvs
-from agents.brede_mette import hint_book
+from agents.hints import advice_masks, hint_book
 from cardenvs.core.state import State
 from tests.agents import asking
 from training.evaluate import evaluate
@@ -19,6 +19,7 @@ from training.evaluate import evaluate
 STOCK = "9C 8C 7C 6C 4H"
 REST = "JD TD 9D 8D"
 GAME = cardenvs.load_game("brede_mette")
+OTHER_RULES = cardenvs.load_game("brede_mette", pickup_scope="unbeaten")
 DEAL_KEYS = ("stock", "trump", "exposed")
 
 
@@ -52,17 +53,32 @@ EXCHANGED = ("lead QH", "add QS", "beat QH with 2C", "beat QS with JC")
 EXCHANGE_DEAL = {"stock": "KH KS 3C", "trump": "C"}
 
 
-def test_bm_h1_leads_equal_cards_together_in_the_endgame_rather_than_single_ones() -> None:
+def test_bm_h1a_leads_equal_cards_together() -> None:
     hands = ["3D 3S AS 2C", "8S 6S 2H", REST]
-    assert advice("BM-H1", hands, stock="") == {"lead 3D"}
-    assert advice("BM-H1", hands) == set()
-    assert advice("BM-H1", ["3D 4S AS 2C", "8S 6S 2H", REST], stock="") == set()
+    assert advice("BM-H1a", hands) == advice("BM-H1a", hands, stock="") == {"lead 3D"}
+    assert advice("BM-H1a", ["3D 4S AS 2C", "8S 6S 2H", REST]) == set()
+    assert advice("BM-H1a", hands, "lead 3D") == {"add 3S"}
+    assert advice("BM-H1a", ["3C 3D 3S AS", "8S 6S 2H", REST], "lead 3C") == {"add 3D"}
 
 
-def test_bm_h1_leads_all_of_a_rank_and_leaves_adding_to_the_next_hint() -> None:
+def test_bm_h1b_leads_equal_cards_before_single_ones_only_in_the_endgame() -> None:
     hands = ["3D 3S AS 2C", "8S 6S 2H", REST]
-    assert advice("BM-H1", hands, "lead 3D") == {"add 3S"}
-    assert advice("BM-H1", ["5S 2C 3C", "8S 6S 2H", "5D 9D TD"], "lead 5S") == set()
+    assert advice("BM-H1b", hands, stock="") == {"lead 3D"}
+    assert advice("BM-H1b", hands) == set()
+    assert advice("BM-H1b", ["3D 4S AS 2C", "8S 6S 2H", REST], stock="") == set()
+
+
+def test_bm_h1b_leads_all_of_a_rank_and_leaves_adding_to_the_next_hint() -> None:
+    hands = ["3D 3S AS 2C", "8S 6S 2H", REST]
+    assert advice("BM-H1b", hands, "lead 3D") == {"add 3S"}
+    assert advice("BM-H1b", ["5S 2C 3C", "8S 6S 2H", "5D 9D TD"], "lead 5S") == set()
+
+
+@pytest.mark.parametrize(("trump", "chosen"), [("D", "lead 5H"), ("S", "lead 5D")])
+def test_groups_are_led_whole_but_for_a_trump_that_comes_first(trump: str, chosen: str) -> None:
+    hands = ["5D 5H 5S AC", "8S 6S 2H", REST]
+    state = table(hands, stock="", trump=trump)
+    assert asking.choice(state, "hints", hints="M-H3+BM-H1a", base="random") == chosen
 
 
 def test_bm_h2_adds_to_the_attack_of_another() -> None:
@@ -120,14 +136,22 @@ def test_bm_h7_uses_a_trump_where_nothing_else_helps() -> None:
     assert advice("BM-H7", trumps, *played) == {"beat 5D with 2H"}
 
 
-def test_m_h1_uses_no_trumps_while_there_is_a_stock() -> None:
+def test_m_h1a_uses_no_trumps_while_there_is_a_stock() -> None:
     hands = ["3D 3H AS", "8S 6S 2H", REST]
-    assert advice("M-H1", hands) == {"lead 3D", "lead AS"}
-    assert advice("M-H1", hands, "lead 3D") == {"stop"}
-    assert advice("M-H1", hands, "lead 3D", stock="") == set()
+    assert advice("M-H1a", hands) == {"lead 3D", "lead AS"}
+    assert advice("M-H1a", hands, "lead 3D") == {"stop"}
+    assert advice("M-H1a", hands, "lead 3D", stock="") == set()
     answer = ["5S 2C 3C", "5H KS 4C", "9D TD JD"]
-    assert advice("M-H1", answer, "lead 5S") == {"beat 5S with KS"}
-    assert advice("M-H1", ["5S 2C 3C", "5H 6H 4C", "9D TD JD"], "lead 5S") == set()
+    assert advice("M-H1a", answer, "lead 5S") == {"beat 5S with KS"}
+    assert advice("M-H1a", ["5S 2C 3C", "5H 6H 4C", "9D TD JD"], "lead 5S") == set()
+
+
+def test_m_h1b_leads_large_plain_groups_while_there_is_a_stock() -> None:
+    hands = ["3D 3H 4C 4D 4S", "8S 6S 2H", REST]
+    assert advice("M-H1b", hands) == {"lead 4C"}
+    assert advice("M-H1b", hands, "lead 4C") == {"add 4D"}
+    assert advice("M-H1b", hands, "lead 3D") == set()
+    assert advice("M-H1b", hands, stock="") == set()
 
 
 def test_m_h2_keeps_what_beats_a_known_card_of_the_right_neighbor() -> None:
@@ -148,9 +172,17 @@ def test_m_h3_leads_the_plain_cards_of_a_group_in_the_endgame() -> None:
 def test_m_h4_still_beats_with_plain_cards_if_the_hand_is_large() -> None:
     played = ("lead 5C", "add 5S")
     lost, small, won = "8S 2C 3C 4D", "8S 2C 3C", "8S 2C 3C 2H"
-    assert advice("M-H4", ["5S 5C KC", lost, REST], *played) == {"beat 5S with 8S"}
-    assert advice("M-H4", ["5S 5C KC", small, REST], *played) == set()
-    assert advice("M-H4", ["5S 5C KC", won, REST], *played) == set()
+    rules = {"pickup_scope": "unbeaten"}
+    assert advice("M-H4", ["5S 5C KC", lost, REST], *played, **rules) == {"beat 5S with 8S"}
+    assert advice("M-H4", ["5S 5C KC", small, REST], *played, **rules) == set()
+    assert advice("M-H4", ["5S 5C KC", won, REST], *played, **rules) == set()
+
+
+def test_m_h4_is_no_advice_where_beaten_cards_are_picked_up_too() -> None:
+    book = hint_book(GAME)
+    assert "M-H4" not in book.names
+    assert [hint.name for hint in book.silent] == ["M-H4"]
+    assert not hint_book(OTHER_RULES).silent
 
 
 def test_m_h5_spends_a_trump_on_the_last_card_if_the_others_are_beaten() -> None:
@@ -176,31 +208,71 @@ def test_m_h7_leads_from_the_shortest_plain_suit_in_the_endgame() -> None:
     assert advice("M-H7", hands) == set()
 
 
-def test_pp_h1_beats_with_the_trump_of_the_rank_rather_than_pass_it() -> None:
-    assert advice("PP-H1", ["5S 2C 3C", "5H KS 4C", REST], "lead 5S") == {"beat 5S with 5H"}
-    assert advice("PP-H1", ["5S 2C 3C", "5D KS 4C", REST], "lead 5S") == set()
+def test_p_h1_beats_with_the_trump_of_the_rank_rather_than_pass_it() -> None:
+    assert advice("P-H1", ["5S 2C 3C", "5H KS 4C", REST], "lead 5S") == {"beat 5S with 5H"}
+    assert advice("P-H1", ["5S 2C 3C", "5D KS 4C", REST], "lead 5S") == set()
 
 
-def test_pp_h2_leads_a_group_that_nobody_can_pass_back() -> None:
+def test_p_h2_leads_a_group_that_nobody_can_pass_back() -> None:
     hands = ["3D 3S AS 2C", "8S 6S 2H", REST]
-    assert advice("PP-H2", hands, stock="") == {"lead 3D"}
-    assert advice("PP-H2", hands, "lead 3D", stock="") == {"add 3S"}
+    assert advice("P-H2", hands, stock="") == {"lead 3D"}
+    assert advice("P-H2", hands, "lead 3D", stock="") == {"add 3S"}
     for place in (1, 2):
         more = [*hands]
         more[place] += " 3C"
-        assert advice("PP-H2", more, stock="") == set()
+        assert advice("P-H2", more, stock="") == set()
 
 
-def test_pp_h2_uses_what_is_known_of_the_other_hands() -> None:
+def test_p_h2_uses_what_is_known_of_the_other_hands() -> None:
     hands = ["3D 3S AS 2C", "8S 6S 2H", "3H JD TD"]
-    assert advice("PP-H2", hands, stock="", exposed="3H") == {"lead 3D"}
+    assert advice("P-H2", hands, stock="", exposed="3H") == {"lead 3D"}
     hands = ["3D 3S AS 2C", "3H 8S 6S", "JD TD"]
-    assert advice("PP-H2", hands, stock="", exposed="3H") == set()
+    assert advice("P-H2", hands, stock="", exposed="3H") == set()
+
+
+@pytest.mark.parametrize("hint", ["M-H1a", "M-H1b", "M-H7", "BM-H1a", "BM-H1b", "P-H2", "M-H3"])
+def test_other_hints_leave_open_what_becomes_of_the_red_queen(hint: str) -> None:
+    """Diamonds are trumps, so that she is one, with a plain queen beside her."""
+    early = hint in ("M-H1a", "M-H1b", "BM-H1a")
+    hands = ["3D 3S 7S QD QS", "8S 6S 2H", "JD TD 9D 8D"]
+    advised = advice(hint, hands, stock="9C 8C 7C 6C 4D" if early else "", trump="D")
+    assert "lead QD" in advised
+    assert len(advised) < len(hands[0].split())
+
+
+def test_bm_h5_and_bm_h2_do_not_part_with_her_alone() -> None:
+    passing = ["QS 2C 3C", "QD KS 4C", REST]
+    assert advice("BM-H5", passing, "lead QS") == set()
+    adding = ["QS 2C 3C", "5C 8S KS", "QD 9D TD"]
+    assert advice("BM-H2", adding, "lead QS") == set()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"pickup": "free", "pickup_scope": "unbeaten"},
+        {"pass_direction": "forward", "queen": "QH"},
+        {"exchange": False},
+    ],
+)
+def test_hints_hold_under_other_rules(options: dict[str, Any], num_games: int) -> None:
+    batch = cardenvs.make_batch("brede_mette", 32, seed=1, **options)
+    batch.reset()
+    book = hint_book(batch.game)
+    spoken = 0
+    for _ in range(max(20, num_games)):
+        observations, masks = batch.observation.copy(), batch.action_mask.copy()
+        for name in book.names:
+            advised = advice_masks(book, name, observations, masks)
+            assert (advised <= masks).all()
+            spoken += int(advised.any(axis=1).sum())
+        batch.step(batch.sample_actions())
+    assert spoken
 
 
 def test_every_hint_has_a_test() -> None:
     tested = [name for name in globals() if name.startswith("test_")]
-    for name in hint_book(cardenvs.load_game("brede_mette")).names:
+    for name in hint_book(OTHER_RULES).names:
         begin = "test_" + name.lower().replace("-", "_") + "_"
         assert any(test.startswith(begin) for test in tested)
 
@@ -217,7 +289,9 @@ def test_every_hint_has_a_test() -> None:
         (["3D 3H AS", "8S 6S 2H", REST], ("lead 3D",), {}, "stop"),
         (["3D 3H AS", "8S 6S 2H", REST], ("lead 3D",), {"stock": ""}, "add 3H"),
         (["5S 2C 3C", "8S 6S 2H", "5D 9D TD"], ("lead 5S",), {}, "add 5D"),
-        (["5S 2C 3C", "5D KS 4C", "9D TD JD"], ("lead 5S",), {}, "pass 5D"),
+        (["5S 2C 3C", "5D 4S 4C", "9D TD JD"], ("lead 5S",), {}, "pass 5D"),
+        (["5S 2C 3C", "5D KS 4C", "9D TD JD"], ("lead 5S",), {}, "beat 5S with KS"),
+        (["5S 2C 3C", "5D KS KD", "9D TD JD"], ("lead 5S",), {}, "add 5D"),
         (["5S 2C 3C", "5H KS 4C", "9D TD JD"], ("lead 5S",), {}, "beat 5S with KS"),
         (["5S 2C 3C", "8S 6S 2H", "9D TD JD"], ("lead 5S",), {}, "beat 5S with 6S"),
         (["5S 2C 3C", "8S 6S 2H", "9D TD JD"], ("lead 5S",), {"pickup": "free"}, "beat 5S with 6S"),
