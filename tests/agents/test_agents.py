@@ -153,7 +153,7 @@ def test_every_agent_has_a_card(game_id: str, name: str) -> None:
 
 def test_a_card_tells_options_and_whether_the_agent_is_slow() -> None:
     card = agents.card("braus", "search")
-    assert card.options == {"worlds": 100, "seconds": None, "nodes": 100_000}
+    assert card.options == {"worlds": None, "seconds": None, "nodes": 100_000}
     assert card.is_slow
     assert not agents.card("braus", "hints").is_slow
     with pytest.raises(ValueError, match="no agent of braus-v0 is called 'clever'"):

@@ -116,6 +116,7 @@ def test_positions_are_those_where_the_hint_leaves_a_choice_out() -> None:
     assert where.per_game > where.changes_per_game > 0.0
 
 
+@pytest.mark.compiled
 def test_how_often_a_hint_changes_the_play_is_counted_by_hand() -> None:
     batch = cardenvs.make_batch("braus", 512, seed=1)
     batch.reset()
@@ -129,6 +130,7 @@ def test_how_often_a_hint_changes_the_play_is_counted_by_hand() -> None:
     assert triggered("BZ-H6").changes_per_game == pytest.approx(changed / games)
 
 
+@pytest.mark.compiled
 def test_positions_are_a_fair_sample_of_all() -> None:
     """Early and late ones are kept alike: by the number of cards in the hand."""
     few = triggered("BZ-H6")
@@ -251,6 +253,7 @@ def test_the_command_writes_table_picture_and_numbers(
     }
     monkeypatch.setattr(hint_lab, "plan_of", lambda game_id: hint_lab.Plan(**plan))
     monkeypatch.setattr(hint_lab, "_NUM_STEPS", 40)
+    monkeypatch.setattr(hint_lab, "_NUM_TABLES", 32)
     hint_lab.main(["braus", "mine=lowest", "--out", str(tmp_path)])
     results = json.loads((tmp_path / "hint_lab_braus.json").read_text())
     assert [table["table"]["options"] for table in results["tables"]] == [
@@ -277,6 +280,7 @@ def test_a_table_and_numbers_of_ones_own_are_told_as_such(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(hint_lab, "_NUM_STEPS", 20)
+    monkeypatch.setattr(hint_lab, "_NUM_TABLES", 32)
     words = ["braus", "--option", "sevens=optional", "--deals", "6", "--forced-deals", "0"]
     hint_lab.main([*words, "--positions", "4", "--strong", "search:worlds=1"])
     text = capsys.readouterr().out
