@@ -59,12 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     game = game_of(given)
     players = {name: name for name in agents.list(game)}
     report = arena(game, players, given.deals, "test", processes=given.processes)
-    print(report.text())
     command = f"{parser.prog} {shlex.join(sys.argv[1:] if arguments is None else arguments)}"
     report.save(given.out or RESULTS / f"arena-{game.id}", command)
     given.cards.mkdir(parents=True, exist_ok=True)
     text = json.dumps(numbers(report, command), indent=1, ensure_ascii=False)
     (given.cards / f"{game.id}.json").write_text(text + "\n")
+    print(report.text())
 
 
 if __name__ == "__main__":

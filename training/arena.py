@@ -371,7 +371,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--deals", type=int, default=1_000, help="for each pair of players")
     parser.add_argument("--split", choices=sorted(FIRST_DEAL), default="dev")
     parser.add_argument("--seed", type=int, default=0, help="of the players")
-    parser.add_argument("--processes", type=int, default=1, help="which change no result")
+    parser.add_argument("--processes", type=int, default=1, help="which change no result, budgets of time apart")
     parser.add_argument("--out", type=Path, help="a folder for arena.json, arena.md and arena.png")
     given = parser.parse_args(arguments)
     try:
@@ -381,10 +381,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ValueError as error:
         parser.error(str(error))
     report = arena(game, players, given.deals, given.split, given.seed, given.processes)
-    print(report.text())
     if given.out:
         words = sys.argv[1:] if arguments is None else arguments
         report.save(given.out, f"{parser.prog} {shlex.join(words)}")
+    print(report.text())
 
 
 if __name__ == "__main__":

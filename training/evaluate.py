@@ -423,9 +423,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for i, (label, player) in enumerate(entrants.items())
     }
     report = evaluate(game, players, None, given.deals, given.split)
-    print(report.text())
     if given.out:
         report.save(given.out)
+    print(report.text())
 
 
 if __name__ == "__main__":

@@ -650,13 +650,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results = lab.run() | {"changed": sorted(changed)}
     words = sys.argv[1:] if arguments is None else arguments
     results["command"] = f"{parser.prog} {shlex.join(words)}"
-    print(markdown(results))
     if given.out:
         given.out.mkdir(parents=True, exist_ok=True)
         file = given.out / result_name(given.game)
         file.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
         file.with_suffix(".md").write_text(markdown(results))
         draw_effects(results, file.with_suffix(".png"))
+    print(markdown(results))
 
 
 if __name__ == "__main__":

@@ -170,6 +170,8 @@ def draw_effects(results: Mapping[str, Any], file: Path) -> None:
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes in grid.flat[len(tables) :]:
         axes.axis("off")
+    for axes in grid.flat[max(0, len(tables) - columns) : len(tables)]:
+        axes.set_xlabel("effect, 95 % interval; grey band: as good as none")
     for axes, table in zip(grid.flat, tables, strict=False):
         _draw_table(axes, table, results["plan"]["margin"])
     for verdict, color in _COLORS.items():
@@ -177,7 +179,6 @@ def draw_effects(results: Mapping[str, Any], file: Path) -> None:
     grid.flat[0].plot([], [], "s", color="black", markerfacecolor="white", label="off by default")
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
     figure.suptitle(f"{results['game']}: {results['plan']['metric']}", wrap=True)
-    figure.supxlabel("effect, 95 % interval; grey band: as good as none")
     figure.savefig(file, dpi=120)
 
 
