@@ -26,6 +26,7 @@ from training.hint_report import markdown
 from training.origin import RESULTS
 
 DOCS = Path(__file__).parent
+NOT_MEASURED = "*Not measured yet.*"
 BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -42,7 +43,11 @@ def table_of_game(game: Game, name: str) -> str:
 def table_of_hints(name: str) -> str:
     """Return what the hint lab has found for a game."""
     file = RESULTS / f"{result_name(name)}.json"
-    return markdown(json.loads(file.read_text())).strip()
+    if not file.exists():
+        return NOT_MEASURED
+    title = f"Effects of the hints of {cardenvs.load_game(name).title}"
+    tables = markdown(json.loads(file.read_text())).strip()
+    return f"![{title}](pictures/{file.stem}.png)\n\n{tables}"
 
 
 def table_of_agents(name: str) -> str:
@@ -53,6 +58,10 @@ def table_of_agents(name: str) -> str:
         options = ", ".join(f"`{option}={value!r}`" for option, value in card.options.items())
         lines.append(f"| `{card.name}` | {card.what} | {card.how} | {options or '–'} |")
     told = read_numbers(name)
+    if not told["players"]:
+        return "\n".join([*lines, "", NOT_MEASURED])
+    game = cardenvs.load_game(name)
+    lines += ["", f"![Who does how well among whom in {game.title}](pictures/arena-{game.id}.png)"]
     changed = ", ".join(f"{option}={value}" for option, value in told["options"].items())
     lines += [
         "",

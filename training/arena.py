@@ -371,7 +371,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--deals", type=int, default=1_000, help="for each pair of players")
     parser.add_argument("--split", choices=sorted(FIRST_DEAL), default="dev")
     parser.add_argument("--seed", type=int, default=0, help="of the players")
-    parser.add_argument("--processes", type=int, default=1, help="which change no result, budgets of time apart")
+    parser.add_argument(
+        "--processes", type=int, default=1, help="change no result but with budgets of time"
+    )
     parser.add_argument("--out", type=Path, help="a folder for arena.json, arena.md and arena.png")
     given = parser.parse_args(arguments)
     try:
