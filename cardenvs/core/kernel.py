@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import pickle
 import sys
@@ -32,6 +33,7 @@ import platformdirs
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, serialize
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
@@ -43,6 +45,22 @@ _int64: Any = np.int64
 _dumps: Any = serialize.dumps
 _struct_proxy: Any = cgutils.create_struct_proxy
 _get_function: Any = cgutils.get_or_insert_function
+
+
+def _number_kernels_apart() -> None:
+    """Let the symbols of this process differ from those of all others.
+
+    Numba tells functions of one name and type apart by a number, which it counts from 1 in every
+    process. Machine code from file keeps the symbols of the process that compiled it, and of two
+    equal symbols the linker takes whichever came first: the wrong code, without a word.
+    """
+    numbers: Any = FunctionIdentity
+    numbers._unique_ids = itertools.count(int.from_bytes(os.urandom(6), "big"))
+
+
+_number_kernels_apart()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_number_kernels_apart)
 
 #: False where `NUMBA_DISABLE_JIT=1` makes kernels ordinary Python functions.
 COMPILED: bool = not numba.core.config.__dict__["DISABLE_JIT"]

@@ -52,6 +52,28 @@ print(make(10)(1), make(20)(1))
 """
 
 
+#: Kernels too long to be put where they are called, alike in name and type but for a value.
+TWINS = """
+from cardenvs.core.kernel import entry_point, rare_kernel
+
+def make(value):
+    @rare_kernel
+    def rule(number):
+        total = 0
+        for step in range(number):
+            total += (step * value) ^ (total >> 1)
+            if total > 1000:
+                total -= value
+        return total + value
+
+    @entry_point
+    def play(number):
+        return rule(number) * 10 + rule(number + 1)
+
+    return play
+"""
+
+
 @dataclass
 class Run:
     """What a program printed, and whether it had to compile."""

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.kernel_programs import CLOSURES, ENTRY, RULE, Workshop
+from tests.core.kernel_programs import CLOSURES, ENTRY, RULE, TWINS, Workshop
 
 pytestmark = pytest.mark.compiled
 
 PLAY = "from {entry} import play; print(play(1))"
+PLAY_TWINS = "from twins import make; print(*[make(value)(7) for value in {values}])"
 #: How an entry point in `entry` reaches a rule elsewhere: file, import, call, module of the entry.
 WAYS = {
     "a module's attribute": ("rule.py", "import rule", "rule.rule", "entry"),
@@ -47,6 +48,16 @@ def test_an_edited_rule_is_never_served_stale(workshop, way):
     assert workshop.run(write_entry(workshop, way, value=10)).output == "111"
     assert workshop.run(write_entry(workshop, way, value=20)).output == "121"
     assert workshop.run(write_entry(workshop, way, value=20, limit=200)).output == "221"
+
+
+def test_kernels_that_other_processes_compiled_are_told_apart(workshop):
+    """Each of two processes compiles one of a pair; a third one loads both from file."""
+    workshop.write("twins.py", TWINS)
+    plain = workshop.run(PLAY_TWINS.format(values=(1, 2)), {"NUMBA_DISABLE_JIT": "1"})
+    alone = [workshop.run(PLAY_TWINS.format(values=(value,))) for value in (1, 2)]
+    assert " ".join(run.output for run in alone) == plain.output == "165 709"
+    both = workshop.run(PLAY_TWINS.format(values=(2, 1)))
+    assert (both.output, both.compile_lines) == ("709 165", 0)
 
 
 def test_a_constant_from_another_module_is_never_served_stale(workshop):

@@ -281,10 +281,10 @@ def test_a_table_and_numbers_of_ones_own_are_told_as_such(
 ) -> None:
     monkeypatch.setattr(hint_lab, "_NUM_STEPS", 20)
     monkeypatch.setattr(hint_lab, "_NUM_TABLES", 32)
-    words = ["braus", "--option", "sevens=optional", "--deals", "6", "--forced-deals", "0"]
+    words = ["braus", "--option", "sevens=optional", "--deals", "20", "--forced-deals", "0"]
     hint_lab.main([*words, "--positions", "4", "--strong", "search:worlds=1"])
     text = capsys.readouterr().out
-    assert "**Sevens=optional** (6 deals)" in text
+    assert "**Sevens=optional** (20 deals)" in text
     assert "**Not the plan**: changed conflicts, deals, forced_deals, positions, strong" in text
 
 
