@@ -356,7 +356,7 @@ def num_others_of(game: Game) -> int:
 
 def lineup(game: Game, player: Agent, others: Agent) -> list[Agent]:
     """Return who sits where: the player alone, or in all places of its team."""
-    size = game.num_teams or game.num_players
+    size = num_rotations(game)
     return [player if place % size == 0 else others for place in range(game.num_players)]
 
 

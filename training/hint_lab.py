@@ -44,7 +44,7 @@ from cardenvs.command_line import add_game_arguments, options_of
 from cardenvs.core.batch import Batch
 from cardenvs.core.game import Game
 from cardenvs.registry import full_id, load_game
-from training.evaluate import LOSS_RATE, deal_seeds, evaluate
+from training.evaluate import LOSS_RATE, deal_seeds, evaluate, num_rotations
 from training.hint_report import as_data, draw_effects, markdown
 from training.hint_tables import play_hint_tables
 from training.origin import origin
@@ -179,7 +179,7 @@ def _gain_of_one(
     num_threads: int,
 ) -> tuple[npt.NDArray[np.float64], float]:
     """Return what the first place, or its team, gains in each deal, [D], and the capped share."""
-    size = game.num_teams or game.num_players
+    size = num_rotations(game)
     places = [own if place % size == 0 else others for place in range(game.num_players)]
     scores, capped = play_hint_tables(game, book, base, places, seeds, num_threads)
     return (scores[:, :, 0] - scores.mean(axis=2)).mean(axis=1), float(capped.mean())

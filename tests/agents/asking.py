@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,3 +44,26 @@ def loss_rate_of_habit(game: Game, habit: str, num_deals: int) -> Effect:
     seeds = deal_seeds("dev", num_deals)
     scores, _ = play_hint_tables(game, book, book.base_names[0], places, seeds)
     return Effect.of_blocks(-scores[:, :, 0].mean(axis=1))
+
+
+def count_of_legal_advice(game: Game, num_steps: int) -> int:
+    """Ask all hints in positions of random play; return how often one speaks, always legally."""
+    batch = cardenvs.make_batch(game.id, 32, seed=1, **game.options)
+    batch.reset()
+    book = hint_book(game)
+    spoken = 0
+    for _ in range(num_steps):
+        observations, masks = batch.observation.copy(), batch.action_mask.copy()
+        for name in book.names:
+            advised = advice_masks(book, name, observations, masks)
+            assert (advised <= masks).all()
+            spoken += int(advised.any(axis=1).sum())
+        batch.step(batch.sample_actions())
+    return spoken
+
+
+def untested(hints: Iterable[str], names: Iterable[str]) -> list[str]:
+    """Return the hints after which no test is called, among the names of a module."""
+    begins = {hint: "test_" + hint.lower().replace("-", "_") + "_" for hint in hints}
+    tests = tuple(names)
+    return [hint for hint, begin in begins.items() if not any(t.startswith(begin) for t in tests)]
