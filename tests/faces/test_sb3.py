@@ -25,7 +25,7 @@ pytestmark = pytest.mark.interop
 
 
 def make_env(num_envs: int = 8, seed: int | None = 1, **options: Any) -> SelfPlayVecEnv:
-    opponents = [agents.make("bred_ryg", name, seed=5).act for name in ("random", "rules")]
+    opponents = [agents.make("bred_ryg", name, seed=5).act for name in ("random", "hints")]
     return SelfPlayVecEnv("bred_ryg", num_envs, opponents, seed=seed, **options)
 
 
@@ -80,7 +80,7 @@ def test_rewards_of_a_match_sum_to_its_return(reward: str, num_games: int) -> No
 
 
 def test_a_loss_on_an_opponents_move_reaches_the_learner(num_games: int) -> None:
-    player = agents.make("bred_ryg", "rules")
+    player = agents.make("bred_ryg", "hints")
     calls = 0
 
     def opponent(observation: Any, mask: Any) -> Any:
