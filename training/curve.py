@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from training.evaluate import LOSS_RATE, Row
+from training.points import Point, read_points, write_points
 
 
 class Curve:
@@ -20,18 +19,13 @@ class Curve:
     def __init__(self, out: Path, keep_until: int) -> None:
         """Take over the measurements that the folder has, up to a number of decisions."""
         self._out = out
-        self.points: list[dict[str, float]] = []
-        file = out / "curve.csv"
-        if file.exists():
-            with file.open(newline="") as lines:
-                points = [_numbers(line) for line in csv.DictReader(lines)]
-            self.points = [point for point in points if point["decisions"] <= keep_until]
+        self.points = read_points(out / "curve.csv", until=("decisions", keep_until))
         spent = self.points[-1]["seconds"] if self.points else 0.0
         self._began = time.monotonic() - spent
 
     def add(self, decisions: int, measure: str, measured: Mapping[str, Row]) -> None:
         """Add a measurement, a row for each kind of opponents, and write both files."""
-        point: dict[str, float] = {
+        point: Point = {
             "decisions": decisions,
             "seconds": round(time.monotonic() - self._began, 1),
         }
@@ -39,10 +33,7 @@ class Curve:
             numbers = {"result": row.result, "low": row.low, "high": row.high}
             point |= {f"{part}_among_{name}": round(x, 5) for part, x in numbers.items()}
         self.points.append(point)
-        with (self._out / "curve.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(point))
-            writer.writeheader()
-            writer.writerows(self.points)
+        write_points(self._out / "curve.csv", self.points)
         self._draw(measure, measured)
 
     def _draw(self, measure: str, measured: Mapping[str, Row]) -> None:
@@ -67,7 +58,3 @@ class Curve:
         axes.grid(alpha=0.3)
         axes.legend()
         figure.savefig(self._out / "curve.png", dpi=120)
-
-
-def _numbers(line: Mapping[str, str]) -> dict[str, float]:
-    return {name: json.loads(text) for name, text in line.items()}

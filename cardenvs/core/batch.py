@@ -5,7 +5,8 @@ Letters of shapes: B tables, P seats, A actions, O observation size, S critic st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,22 @@ from cardenvs.core.threads import Team
 
 if TYPE_CHECKING:
     from cardenvs.core.game import Game
+
+#: The arrays of `Tables`, beside the rows, that are more than scratch.
+_KEPT = (
+    "action_mask",
+    "observation",
+    "critic_state",
+    "current_player",
+    "units",
+    "length",
+    "reward",
+    "terminated",
+    "truncated",
+    "episode_return",
+    "episode_length",
+    "skipped_episodes",
+)
 
 
 class Batch:
@@ -321,6 +338,71 @@ class Batch:
         tables.observation[place] = state.observation()
         if tables.critic_state.shape[1]:
             tables.critic_state[place] = state.critic_state()
+
+    # -- snapshots -----------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy of all that the batch's future depends on, as plain arrays by name.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        self._check_reset()
+        kept = {name: array.copy() for name, array in self._kept().items()}
+        sampling = np.array([self._sample_key, self._num_samples], np.int64)
+        return kept | {"about": self._about(), "sampling": sampling}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from a snapshot exactly as the batch did that it is of, be it of another process.
+
+        Only the number of threads may differ. A batch that was never reset needs no `reset` then.
+
+        Args:
+            arrays: of `snapshot`.
+
+        Raises:
+            ValueError: if the snapshot is of another game, other options or rows of another
+                layout, or if an array is missing or of another shape or dtype; nothing has
+                changed then.
+        """
+        self._check_snapshot(arrays)
+        for name, array in self._kept().items():
+            array[...] = arrays[name]
+        self._sample_key, self._num_samples = arrays["sampling"].tolist()
+        self._was_reset = True
+
+    def _kept(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays that are the state of the tables, the rows as uint8 [B, bytes]."""
+        kept = {name: getattr(self._tables, name) for name in _KEPT}
+        rows = self._tables.rows.view(np.ndarray).view(np.uint8)
+        return {"rows": rows.reshape(self.num_envs, -1)} | kept
+
+    def _about(self) -> npt.NDArray[np.uint8]:
+        """Return a text, as bytes, that says which tables a snapshot fits."""
+        about = {
+            "game": self.game.id,
+            "options": self.game.options,
+            "autoreset": self.autoreset,
+            "rows": self._tables.rows.dtype.descr,
+        }
+        return np.frombuffer(json.dumps(about).encode(), np.uint8).copy()
+
+    def _check_snapshot(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        wanted = self._kept() | {"sampling": np.zeros(2, np.int64), "about": self._about()}
+        if set(arrays) != set(wanted):
+            raise ValueError(f"a snapshot holds {', '.join(wanted)}, not {', '.join(arrays)}")
+        told, own = (json.loads(bytes(about)) for about in (arrays["about"], wanted["about"]))
+        for name in ("game", "options", "autoreset"):
+            if told[name] != own[name]:
+                raise ValueError(
+                    f"a snapshot with the {name} {told[name]} does not fit a batch with {own[name]}"
+                )
+        if told["rows"] != own["rows"]:
+            raise ValueError("the snapshot is of another version of the game: its rows differ")
+        for name, array in wanted.items():
+            given = _described(arrays[name])
+            if given != _described(array):
+                raise ValueError(f"{name} in the snapshot is {given}, not {_described(array)}")
 
     def _check_table(self, i: int) -> int:
         self._check_reset()
