@@ -78,7 +78,10 @@ def expected_returns(roots: Sequence[State], tables: Sequence[Table]) -> Probabi
         roots: the states at the start of the deals.
         tables: the policy of each seat.
     """
-    return np.mean([_returns_from(state, tables) for state in roots], axis=0)
+    total = np.zeros(len(tables))
+    for state in roots:
+        total += _returns_from(state, tables)
+    return total / len(roots)
 
 
 def _returns_from(state: State, tables: Sequence[Table]) -> Probabilities:
@@ -92,8 +95,8 @@ def _returns_from(state: State, tables: Sequence[Table]) -> Probabilities:
 
 def _choices(state: State, table: Table) -> list[tuple[int, float]]:
     """Return the actions that a policy plays, with their probabilities."""
-    probabilities = table[state.observation().tobytes()]
-    return [(action, float(probabilities[action])) for action in np.flatnonzero(probabilities)]
+    probabilities: list[float] = table[state.observation().tobytes()].tolist()
+    return [(action, chance) for action, chance in enumerate(probabilities) if chance]
 
 
 def best_response_value(roots: Sequence[State], table: Table, seat: int) -> float:

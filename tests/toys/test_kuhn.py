@@ -105,6 +105,41 @@ def test_deals_are_equally_likely(kuhn_id: str) -> None:
         assert abs(dealt.count(deal["hands"]) - expected) < 4 * math.sqrt(expected)
 
 
+@pytest.mark.parametrize("actions", ["pp", "bp", "pbp", "pbb"])
+def test_deal_says_who_acts_first(kuhn_id: str, actions: str) -> None:
+    state = played(kuhn_id, "JK", actions)
+    turned = state.game.new_initial_state(0, deal={"hands": ["KS", "JS"], "first": 1})
+    for action in state.history():
+        turned.apply_action(action)
+    assert turned.returns().tolist() == state.returns().tolist()[::-1]
+    for seat in (0, 1):
+        assert turned.observation(1 - seat).tolist() == state.observation(seat).tolist()
+
+
+@pytest.mark.parametrize(
+    ("hands", "actions", "walks", "others"),
+    [
+        ("JQ", "", False, {"QS", "KS"}),
+        ("JQ", "p", False, {"JS", "KS"}),
+        ("KQ", "pb", False, {"JS", "QS"}),
+        ("KQ", "pb", True, {"JS", "QS"}),
+        ("JQ", "", True, {"QS"}),
+        ("JQ", "b", True, {"JS", "KS"}),
+    ],
+)
+def test_worlds_are_equally_likely(
+    kuhn_id: str, hands: str, actions: str, walks: bool, others: set[str]
+) -> None:
+    state = played(kuhn_id, hands, actions, walks=walks)
+    seat, count = state.current_player, 200
+    worlds = [state.determinize(seat, seed).hands() for seed in range(count)]
+    assert all(world[seat] == {f"{hands[seat]}S"} for world in worlds)
+    held = [card for world in worlds for card in world[1 - seat]]
+    assert set(held) == others
+    for card in others:
+        assert abs(held.count(card) - count / len(others)) < 30  # four standard deviations
+
+
 @pytest.mark.parametrize(
     ("deal", "message"),
     [
