@@ -299,12 +299,13 @@ def test_beyond_the_family_is_no_equilibrium(roots: list[State]) -> None:
 
 
 def best_by_trying(roots: list[State], table: Any, seat: int) -> float:
-    """Return the best value over all 64 ways to play without chance."""
-    own = [key for key, state in decisions(roots).items() if state.current_player == seat]
+    """Return the best value over all ways to play without chance."""
+    own = {key: state for key, state in decisions(roots).items() if state.current_player == seat}
     values = []
-    for actions in itertools.product(np.eye(2), repeat=len(own)):
+    for actions in itertools.product(*(state.legal_actions() for state in own.values())):
         tables = [table, table]
-        tables[seat] = dict(zip(own, actions, strict=True))
+        played_for_sure = np.eye(roots[0].game.num_actions)[list(actions)]
+        tables[seat] = dict(zip(own, played_for_sure, strict=True))
         values.append(float(expected_returns(roots, tables)[seat]))
     return max(values)
 
@@ -314,6 +315,17 @@ def test_best_response_is_the_best_of_all_ways_to_play(roots: list[State], seat:
     table = tabular(roots, perturbed(seat))
     expected = best_by_trying(roots, table, seat)
     assert best_response_value(roots, table, seat) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_best_response_in_a_game_of_the_library(seat: int) -> None:
+    game = cardenvs.load_game("bred_ryg", num_players=2)
+    endings = [{"hands": ["8S 2S", other], "trump": "C"} for other in ("QS AD", "QS 4S", "AD 4S")]
+    roots = [game.new_initial_state(0, deal) for deal in endings]
+    table = tabular(roots, uniform)
+    expected = best_by_trying(roots, table, seat)
+    assert best_response_value(roots, table, seat) == pytest.approx(expected, abs=1e-12)
+    assert expected > expected_returns(roots, [table, table])[seat] + 0.1
 
 
 @pytest.mark.parametrize(
