@@ -5,6 +5,7 @@ Letters of shapes: N positions, O observation size, S critic state size, A actio
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ class Perceptron(nn.Module):
         self.scale: Tensor
         self.register_buffer("scale", torch.as_tensor(scale))
         sizes = [len(scale), *widths]
-        hidden = [nn.Linear(a, b) for a, b in zip(sizes[:-1], sizes[1:], strict=True)]
+        hidden = [nn.Linear(a, b) for a, b in itertools.pairwise(sizes)]
         for layer in hidden:
             _make_orthogonal(layer, 2**0.5)
         self.hidden = nn.ModuleList(hidden)
@@ -61,20 +62,23 @@ class Perceptron(nn.Module):
 
     def forward(self, plain: Tensor) -> Tensor:
         """Answer int8 [N, inputs] by [N, outputs], in the type of the weights or of autocast."""
-        first: Any = self.hidden[0]
+        first, *others = self._hidden()
         signal = plain.to(_working_type(first.weight))
         signal = functional.relu(functional.linear(signal, first.weight * self.scale, first.bias))
-        for layer in self.hidden[1:]:
+        for layer in others:
             signal = functional.relu(layer(signal))
         answer: Tensor = self.last(signal)
         return answer
 
+    def _hidden(self) -> list[Any]:
+        return list(self.hidden)
+
     def layers(self) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
         """Return the layers as `NetworkAgent` takes them; the first one takes plain inputs."""
-        parts = [(layer.weight, layer.bias) for layer in self.hidden]
-        parts[0] = (parts[0][0] * self.scale, parts[0][1])
+        first, *others = ((layer.weight, layer.bias) for layer in self._hidden())
         last = self.last
-        parts.append(last.merged() if isinstance(last, SharedLinear) else (last.weight, last.bias))
+        end = last.merged() if isinstance(last, SharedLinear) else (last.weight, last.bias)
+        parts = [(first[0] * self.scale, first[1]), *others, end]
         return [(_array(weight).T, _array(bias)) for weight, bias in parts]
 
 

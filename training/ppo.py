@@ -1,10 +1,11 @@
 """Train a self-play agent by masked PPO in which every seat learns.
 
     python -m training.ppo bred_ryg --preset 10min
+    torchrun --nproc-per-node 2 -m training.ppo bred_ryg --preset 1h
 
 One network plays all seats. Each seat's decisions are a trajectory of their own, credited with
 what that seat gains; see `training.rollout`. At some tables the learner sits alone among opponents:
-the hint agent, or one of its own past selves. The folder of a run holds
+the hint agent, its own past selves, or any other player. The folder of a run holds
 
     config.json       what was run, with which versions
     checkpoints/      the newest states of the run, from which `--resume` goes on bit for bit
@@ -13,8 +14,6 @@ the hint agent, or one of its own past selves. The folder of a run holds
     log.csv, tensorboard/   losses and speed of every update
     curve.csv, .png   strength on the dev deals while training
     evaluation*       the tables on the test deals: text, Markdown, JSON
-
-Letters of shapes: N decisions, R rows, B tables, O observation size, S critic state size, A actions.
 """
 
 from __future__ import annotations
@@ -27,9 +26,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,86 +35,53 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
 from tqdm import tqdm
 
-import agents
-from agents.base import SAMPLED, Agent
+from agents.base import Agent
 from cardenvs.command_line import add_game_arguments, game_of, options_of
 from cardenvs.core.rng import combine
 from training.checkpoints import load_checkpoint, save_checkpoint
 from training.evaluate import Report
 from training.logs import RunLog
-from training.networks import ActorCritic, log_probabilities
-from training.rollout import Buffer, Collector
+from training.players import read_player
+from training.ppo_learner import NUM_RENEWALS, Learner, PPOConfig, below
+from training.processes import Processes
+from training.rollout import Collector
 from training.run_folder import claim_folder
-from training.runs import RunConfig, Strength, final_reports, training_games
+from training.runs import RunConfig, Strength, final_reports, read_settings, training_games
 
 NAME = "ppo"
 
-#: The opponent that is one of the learner's past selves.
+#: The opponents that are the learner's past selves.
 PAST = "past"
 
 #: Those whose versions a run is told with.
 PACKAGES = ("numpy", "numba", "torch")
 
-#: How often in a run the magnet is renewed, and a past self kept.
-NUM_RENEWALS = 20
 
-#: How many decisions the critic judges at once after a rollout.
-_CHUNK = 16_384
-
-
-@dataclass(frozen=True)
-class Config(RunConfig):
-    """A run. The numbers here are those of the preset `10min`; `PRESETS` changes some of them.
+@dataclass(frozen=True, kw_only=True)
+class Config(PPOConfig, RunConfig):
+    """A run. The numbers are those of the preset `10min`; `PRESETS` changes some of them.
 
     Attributes:
         num_tables, num_steps: a rollout is so many decisions at each of so many tables.
-        minibatch, num_epochs: of the updates after each rollout.
-        learning_rate: at the start; it falls to 0 in a line.
-        clip_range: how far the chance of an action may move in an update, as a ratio.
-        entropy_start, entropy_end: weight of the entropy bonus, which keeps the play mixed.
-        gamma, gae_lambda: discount a decision of the same seat, and the mix of estimates.
-        value_weight, max_gradient: weight of the value's loss; bound of the gradient's norm.
-        layers: widths of the hidden layers, of the policy and of the value each.
-        central_critic: whether the critic sees all hands while training.
-        shares_actions: whether alike actions share weights, see `training.networks`.
-        bfloat16: whether the layers compute in bfloat16.
         opponents: the share of the tables at which the learner sits alone (or as one team) among
-            each kind: a fast agent's name, or "past" for past selves.
-        pool_size: how many past selves are kept; one is added after every 20th of the run.
-        magnet_weight: of the divergence from the magnet, a copy of the policy that is renewed
-            after every 20th of the run; it keeps self-play from running in circles.
+            each kind: any player as in `training.players`, or "past" for past selves.
+        prior: a player that the policy imitates at first, see `prior_weight`; "" for none.
     """
 
-    num_tables: int = 1_024
-    num_steps: int = 64
-    minibatch: int = 4_096
-    num_epochs: int = 4
-    learning_rate: float = 1e-3
-    clip_range: float = 0.2
-    entropy_start: float = 0.02
-    entropy_end: float = 0.002
-    gamma: float = 1.0
-    gae_lambda: float = 0.95
-    value_weight: float = 0.5
-    max_gradient: float = 0.5
-    layers: tuple[int, ...] = (256, 256)
-    central_critic: bool = True
-    shares_actions: bool = False
-    bfloat16: bool = True
+    num_tables: int = 512
+    num_steps: int = 32
     opponents: dict[str, float] = field(default_factory=lambda: {"hints": 0.3})
-    pool_size: int = 10
-    magnet_weight: float = 0.0
+    prior: str = ""
 
 
 #: The name says about how long the run takes on one core; the number of decisions defines it.
 PRESETS: dict[str, dict[str, Any]] = {
-    "ci": {"decisions": 200_000, "num_tables": 256, "minibatch": 1_024, "curve_points": 4},
-    "5min": {"decisions": 8_000_000, "layers": (128, 128)},
-    "10min": {"decisions": 10_000_000},
-    "1h": {"decisions": 60_000_000, "curve_points": 40},
+    "ci": {"decisions": 200_000, "layers": (64, 64), "curve_points": 2, "test_deals": 200},
+    "5min": {"decisions": 8_000_000},
+    "10min": {"decisions": 16_000_000},
+    "1h": {"decisions": 100_000_000, "curve_points": 40},
     "gpu": {
         "device": "cuda",
         "decisions": 200_000_000,
@@ -139,7 +104,7 @@ def config_of(game: str, preset: str, **changed: Any) -> Config:
         preset: a name in `PRESETS`.
         **changed: what else is not as in `Config`.
     """
-    return Config(game=game, **SPECIAL.get(game, {}) | PRESETS[preset] | changed)
+    return Config(**{"game": game} | SPECIAL.get(game, {}) | PRESETS[preset] | changed)
 
 
 def train(config: Config, out: Path, resume: bool = False, progress: bool = True) -> list[Report]:
@@ -152,7 +117,8 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
         progress: show progress bars.
 
     Returns:
-        The evaluations on the test deals, one for each variant of the game.
+        The evaluations on the test deals, one for each variant of the game; in other processes
+        than the first one, nothing.
 
     Raises:
         FileExistsError: if the folder holds a run and `resume` is not set.
@@ -160,45 +126,37 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
         CheckpointError: if none of the folder's checkpoints can be read, or one cannot be written.
     """
     torch.set_num_threads(1)
-    has_begun = claim_folder(out, config, PACKAGES, resume)
-    run = Run(config)
-    if has_begun and (checkpoint := load_checkpoint(out)):
+    processes = Processes()
+    is_first = processes.rank == 0
+    if is_first:
+        claim_folder(out, config, PACKAGES, resume)
+    run = Run(config, processes)
+    processes.gather(None)  # the folder is claimed
+    if checkpoint := load_checkpoint(out):
         run.restore(checkpoint.arrays, checkpoint.values)
-    log = RunLog(out, run.decisions)
-    strength = Strength(run.collector.games, config.curve_deals, out, run.decisions)
-    with tqdm(
+    books = Books(run, out) if is_first else None
+    bar = tqdm(
         total=config.decisions,
         initial=run.decisions,
         unit=" decisions",
         unit_scale=True,
         smoothing=0,
-        disable=not progress,
-    ) as bar:
-        while run.decisions < config.decisions:
-            if run.share * config.curve_points >= len(strength.curve.points):
-                _measure(run, strength, out, bar)
-            log.add(run.decisions, run.improve())
+        disable=not (progress and is_first),
+    )
+    with bar:
+        while True:
+            if run.is_due:
+                state = run.snapshot()
+                if books:
+                    bar.set_postfix(books.measure(*state))
+            if run.decisions >= config.decisions:
+                break
+            metrics = run.improve()
+            if books:
+                books.log.add(run.decisions, metrics)
             bar.update(run.decisions - bar.n)
-        if len(strength.curve.points) <= config.curve_points:
-            _measure(run, strength, out, bar)
-    log.close()
-    run.network.agent().save(out / "policy.npz")
-    learners: dict[str, Agent] = {
-        f"{NAME} (sampled)": run.network.agent(seed=config.seed, name=NAME),
-        f"{NAME} (greedy)": run.network.agent(seed=config.seed, name=NAME, greedy=True),
-    }
-    games = run.collector.games
-    return final_reports(games, learners, config.test_deals, out, progress)
-
-
-def _measure(run: Run, strength: Strength, out: Path, bar: Any) -> None:
-    """Add a point to the curve, and save the policy and the state of the run."""
-    measured = strength.measure(run.network.agent(seed=run.config.seed, name=NAME), run.decisions)
-    bar.set_postfix({f"v {name}": f"{row.result:.3f}" for name, row in measured.items()})
-    snapshots = out / "snapshots"
-    snapshots.mkdir(exist_ok=True)
-    run.network.agent().save(snapshots / f"{run.decisions:012}.npz")
-    save_checkpoint(out, run.decisions, *run.snapshot())
+    processes.leave()
+    return books.close(progress) if books else []
 
 
 # ----------------------------------------------------------------------------------------------
@@ -206,207 +164,183 @@ def _measure(run: Run, strength: Strength, out: Path, bar: Any) -> None:
 
 
 class Run:
-    """The state of a run: tables, network, optimizer, past selves, random numbers."""
+    """The state of a run: tables, learner, opponents.
 
-    def __init__(self, config: Config) -> None:
+    Attributes:
+        decisions: how many the learner has made, in all processes.
+        points: how many points the curve has.
+    """
+
+    def __init__(self, config: Config, processes: Processes) -> None:
         self.config = config
-        games = training_games(config.game, config.options)
-        self.collector = Collector(
-            games,
+        self.games = training_games(config.game, config.options)
+        self._processes = processes
+        self._collector = Collector(
+            self.games,
             config.num_tables,
             config.num_steps,
             config.opponents,
-            config.first_deal,
+            config.first_deal + processes.rank * len(self.games),
             config.central_critic,
         )
-        torch.manual_seed(config.seed)  # of the first weights
-        widest = max(games, key=lambda game: game.critic_state_size)
-        self.network = ActorCritic(
-            widest, config.layers, config.central_critic, config.shares_actions
-        ).to(config.device)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
-        self.generator = torch.Generator(config.device).manual_seed(config.seed)
-        self.magnet = copy.deepcopy(self.network.actor)
-        self.past: list[nn.Module] = []
-        self.updates = self.renewals = 0
+        widest = max(self.games, key=lambda game: game.critic_state_size)
+        self.learner = Learner(widest, config, config.device, config.seed, processes)
+        self.decisions = self.points = 0
+        self._updates = self._renewals = 0
 
     @property
-    def decisions(self) -> int:
-        """How many decisions the learner has made."""
-        return self.collector.decisions
-
-    @property
-    def share(self) -> float:
-        """How much of the run is done, between 0 and 1."""
-        return min(1.0, self.decisions / self.config.decisions)
-
-    @property
-    def learning_rate(self) -> float:
-        """Of the optimizer now."""
-        return self.config.learning_rate * (1.0 - self.share)
-
-    @property
-    def entropy_weight(self) -> float:
-        """Of the entropy bonus now."""
-        start, end = self.config.entropy_start, self.config.entropy_end
-        return start + self.share * (end - start)
+    def is_due(self) -> bool:
+        """Whether it is time for a point of the curve and a checkpoint."""
+        return self.decisions * self.config.curve_points >= self.points * self.config.decisions
 
     def improve(self) -> dict[str, float]:
         """Play a rollout, learn from it, and return what there is to log."""
-        began, collector = time.perf_counter(), self.collector
-        was, engine, others = self.decisions, collector.engine_seconds, collector.opponent_seconds
-        self._keep_past()
-        buffer = collector.collect(self.act, self._opponents())
+        began, was = time.perf_counter(), self.decisions
+        learner, collector = self.learner, self._collector
+        learner.share = min(1.0, was / self.config.decisions)
+        if learner.share * NUM_RENEWALS >= self._renewals:
+            learner.keep_self()
+            self._renewals += 1
+        buffer = collector.collect(learner.act, self._opponents())
         collected = time.perf_counter()
-        self._judge(buffer)
-        buffer.assign_credit(self.config.gamma, self.config.gae_lambda)
-        metrics = self._learn(buffer)
-        self.updates += 1
+        metrics = learner.learn(buffer, self._advice())
+        self._updates += 1
+        self.decisions = self._processes.total(collector.decisions)
         seconds = time.perf_counter() - began
         return metrics | {
             "decisions_per_second": (self.decisions - was) / seconds,
             "share_of_rollout": (collected - began) / seconds,
-            "share_of_engine": (collector.engine_seconds - engine) / seconds,
-            "share_of_opponents": (collector.opponent_seconds - others) / seconds,
+            "share_of_engine": collector.engine_seconds / seconds,
+            "share_of_opponents": collector.opponent_seconds / seconds,
         }
-
-    # -- play ----------------------------------------------------------------------------------
-
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        """Sample an action for each position; also return their log-probabilities."""
-        return self.sample(self.network.actor, observation, action_mask)
-
-    @torch.no_grad()
-    def sample(
-        self, actor: nn.Module, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        """Let any policy act; see `act`."""
-        with self._precision():
-            logs = log_probabilities(actor, self._tensor(observation), self._tensor(mask))
-        # The action with the largest ratio of its chance to an exponential number is a fair sample.
-        noise = torch.empty_like(logs).exponential_(generator=self.generator)
-        action = (logs.exp() / noise.clamp_min_(1e-20)).argmax(1)
-        chosen = logs.gather(1, action[:, None]).squeeze(1)
-        return action.cpu().numpy(), chosen.cpu().numpy()
 
     def _opponents(self) -> dict[str, list[Agent]]:
         """Make the opponents of a rollout; their random numbers are those of the update."""
-        seed = combine(self.config.first_deal, self.updates)
-        games = self.collector.games
+        seed = combine(self.config.first_deal + self._processes.rank, self._updates)
         made: dict[str, list[Agent]] = {}
-        for name in self.config.opponents:
-            if name == PAST:
-                made[name] = [PastSelf(self, self.past[seed % len(self.past)])] * len(games)
+        for text in self.config.opponents:
+            if text == PAST:
+                made[text] = [self.learner.past_self(seed)] * len(self.games)
             else:
-                made[name] = [agents.make(game, name, seed) for game in games]
+                player = read_player(text)
+                made[text] = [player.make(game, seed) for game in self.games]
         return made
 
-    def _keep_past(self) -> None:
-        """Renew the magnet, and keep a past self, after every 20th of the run."""
-        if self.share * NUM_RENEWALS < self.renewals:
-            return
-        self.renewals += 1
-        self.magnet.load_state_dict(self.network.actor.state_dict())
-        self.past = [*self.past, copy.deepcopy(self.magnet)][-self.config.pool_size :]
+    def _advice(self) -> npt.NDArray[np.int64] | None:
+        """Return what the prior would have done, while it counts."""
+        if not (self.config.prior and self.learner.prior_weight):
+            return None
+        player = read_player(self.config.prior)
+        return self._collector.advice([player.make(game, self._updates) for game in self.games])
 
-    def _precision(self) -> Any:
-        return torch.autocast(self.config.device, torch.bfloat16, self.config.bfloat16)
+    # -- checkpoints ---------------------------------------------------------------------------
 
-    def _tensor(self, array: npt.NDArray[Any]) -> Tensor:
-        """Return an array as a tensor, on the same memory where the device is the CPU."""
-        return torch.from_numpy(array).to(self.config.device)
-
-    # -- learning ------------------------------------------------------------------------------
-
-    @torch.no_grad()
-    def _judge(self, buffer: Buffer) -> None:
-        """Write the critic's value of every decision of the learner."""
-        places = np.flatnonzero(buffer.seat >= 0)
-        seen = self._tensor(buffer.seen.reshape(buffer.seat.size, -1))
-        values = buffer.value.reshape(-1)
-        for start in range(0, len(places), _CHUNK):
-            part = places[start : start + _CHUNK]
-            with self._precision():
-                values[part] = self.network.value(seen[torch.from_numpy(part)]).cpu().numpy()
-
-    def _learn(self, buffer: Buffer) -> dict[str, float]:
-        """Improve the network on the decisions whose outcome is known."""
-        config = self.config
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate
-        places = self._tensor(np.flatnonzero(buffer.is_closed))
-        data = {
-            "seen": buffer.seen.reshape(-1, buffer.seen.shape[2]),
-            "mask": buffer.mask.reshape(-1, buffer.mask.shape[2]),
-            "action": buffer.action.reshape(-1),
-            "log_probability": buffer.log_probability.reshape(-1),
-            "advantage": buffer.advantage.reshape(-1),
-            "value": buffer.value.reshape(-1),
-        }
-        tensors = {name: self._tensor(array) for name, array in data.items()}
-        tensors["target"] = tensors["advantage"] + tensors["value"]
-        advantage = tensors["advantage"][places]
-        spread, mean = torch.std_mean(advantage)
-        tensors["advantage"] = (tensors["advantage"] - mean) / (spread + 1e-8)
-        num_parts = max(1, len(places) // config.minibatch)
-        sums = torch.zeros(len(_METRICS), device=config.device)
-        for _ in range(config.num_epochs):
-            order = places[torch.randperm(len(places), generator=self.generator)]
-            for part in order.tensor_split(num_parts):
-                sums += self._descend({name: all_[part] for name, all_ in tensors.items()})
-        means = (sums / (config.num_epochs * num_parts)).tolist()
-        targets = tensors["target"][places]
-        unexplained = (advantage.var() / targets.var()).item()
-        return dict(zip(_METRICS, means, strict=True)) | {
-            "explained_variance": 1.0 - unexplained,
-            "learning_rate": self.learning_rate,
+    def snapshot(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """Return, as arrays and as plain values, all that the run's future depends on."""
+        self.points += 1
+        own_arrays, own_values = self._collector.snapshot()
+        own_arrays["generator"] = self.learner.generator_state()
+        arrays = self.learner.snapshot()
+        parts = self._processes.gather((own_arrays, own_values))
+        for rank, (theirs, _) in enumerate(parts):
+            arrays |= {f"process.{rank}.{name}": array for name, array in theirs.items()}
+        return arrays, {
+            "decisions": self.decisions,
+            "points": self.points,
+            "updates": self._updates,
+            "renewals": self._renewals,
+            "processes": [values for _, values in parts],
         }
 
-    def _descend(self, batch: dict[str, Tensor]) -> Tensor:
-        """Take one step of the optimizer; return what `_METRICS` names."""
-        config, network = self.config, self.network
-        observation = batch["seen"][:, : self.collector.games[0].observation_size]
-        with self._precision():
-            logs = log_probabilities(network.actor, observation, batch["mask"])
-            value = network.value(batch["seen"])
-        chosen = logs.gather(1, batch["action"][:, None]).squeeze(1)
-        change = chosen - batch["log_probability"]
-        ratio = change.exp()
-        clipped = ratio.clamp(1.0 - config.clip_range, 1.0 + config.clip_range)
-        policy_loss = -torch.min(ratio * batch["advantage"], clipped * batch["advantage"]).mean()
-        entropy = -(logs.exp() * logs).sum(1).mean()
-        value_loss = (value - batch["target"]).square().mean()
-        loss = policy_loss - self.entropy_weight * entropy + config.value_weight * value_loss
-        if config.magnet_weight:
-            with torch.no_grad(), self._precision():
-                anchor = log_probabilities(self.magnet, observation, batch["mask"])
-            divergence = (logs.exp() * (logs - anchor)).sum(1).mean()
-            loss = loss + config.magnet_weight * divergence
-        self.optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), config.max_gradient)
-        self.optimizer.step()
-        with torch.no_grad():
-            moved = (ratio - 1.0 - change).mean()
-            is_clipped = ((ratio - 1.0).abs() > config.clip_range).float().mean()
-            return torch.stack([policy_loss, value_loss, entropy, moved, is_clipped])
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Go on from where a snapshot was taken.
+
+        Raises:
+            ValueError: if it was taken by another number of processes, or of other tables.
+        """
+        processes = self._processes
+        if len(values["processes"]) != processes.count:
+            raise ValueError(
+                f"the run was begun by {len(values['processes'])} processes, and can only go on "
+                f"with as many, not {processes.count}"
+            )
+        own = below(f"process.{processes.rank}.", arrays)
+        self._collector.restore(own, values["processes"][processes.rank])
+        self.learner.restore(arrays)
+        self.learner.set_generator_state(own["generator"])
+        self.decisions, self.points = values["decisions"], values["points"]
+        self._updates, self._renewals = values["updates"], values["renewals"]
 
 
-_METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+class Books:
+    """What is written down of a run: its log, its curve, its policies and checkpoints."""
 
-
-class PastSelf:
-    """A policy that the learner once had, as an opponent."""
-
-    name = PAST
-    plays = SAMPLED
-
-    def __init__(self, run: Run, actor: nn.Module) -> None:
+    def __init__(self, run: Run, out: Path) -> None:
+        """Go on with what the folder has, up to where the run is."""
         self._run = run
-        self._actor = actor
+        self._out = out
+        self.log = RunLog(out, run.decisions)
+        self._strength = Strength(run.games, run.config.curve_deals, out, run.decisions)
 
-    def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
-        """Choose a legal action for each position; see `Agent.act`."""
-        return self._run.sample(self._actor, observation, action_mask)[0]
+    def measure(
+        self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]
+    ) -> dict[str, str]:
+        """Measure the policy, keep it, and write a checkpoint; return what to show."""
+        run = self._run
+        agent = run.learner.network.agent(seed=run.config.seed, name=NAME)
+        measured = self._strength.measure(agent, run.decisions)
+        snapshots = self._out / "snapshots"
+        snapshots.mkdir(exist_ok=True)
+        agent.save(snapshots / f"{run.decisions:012}.npz")
+        save_checkpoint(self._out, run.decisions, arrays, values)
+        return {f"v {name}": f"{row.result:.3f}" for name, row in measured.items()}
+
+    def close(self, progress: bool) -> list[Report]:
+        """End the log, save the policy, and measure it on the test deals."""
+        self.log.close()
+        run = self._run
+        network, seed = run.learner.network, run.config.seed
+        network.agent().save(self._out / "policy.npz")
+        learners: dict[str, Agent] = {
+            f"{NAME} (sampled)": network.agent(seed=seed, name=NAME),
+            f"{NAME} (greedy)": network.agent(seed=seed, name=NAME, greedy=True),
+        }
+        return final_reports(run.games, learners, run.config.test_deals, self._out, progress)
+
+
+# ----------------------------------------------------------------------------------------------
+# Command line
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(prog="python -m training.ppo", description=__doc__)
+    add_game_arguments(parser)
+    parser.add_argument("--preset", choices=list(PRESETS), default="10min")
+    parser.add_argument("--seed", type=int, default=Config.seed)
+    parser.add_argument("--device", help="of the network: cpu, cuda; by default as the preset")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a field of the configuration, its value as JSON; may be given several times",
+    )
+    parser.add_argument("--out", type=Path, help="by default runs/GAME-OPTIONS-PRESET-SEED")
+    parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint")
+    given = parser.parse_args(arguments)
+    game = game_of(given)
+    options = options_of(given)
+    config = config_of(game.id, given.preset, options=options, seed=given.seed)
+    config = replace(config, **read_settings(Config, given.set))
+    if given.device:
+        config = replace(config, device=given.device)
+    name = "-".join([game.id, *map(str, options.values()), given.preset, str(given.seed)])
+    out = given.out or Path("runs") / name
+    for report in train(config, out, given.resume):
+        print(f"{report.text()}\n")
+    print(f"This and the learning curve are in {out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -172,8 +172,9 @@ class Collector:
         buffer: what the last call of `collect` has left.
         decisions: of the learner, in all.
         episodes: how many have ended.
-        engine_seconds: spent in the engine: stepping, observing, masking, dealing.
-        opponent_seconds: spent by opponents.
+        engine_seconds: spent by the last call of `collect` in the engine: stepping, observing,
+            masking, dealing.
+        opponent_seconds: spent in it by opponents.
     """
 
     def __init__(
@@ -210,8 +211,7 @@ class Collector:
         self.shares = dict(shares)
         each = num_tables // len(games)
         self._batches = [
-            Batch(game, each, seed + i, critic_state=sees_hands)
-            for i, game in enumerate(games)
+            Batch(game, each, seed + i, critic_state=sees_hands) for i, game in enumerate(games)
         ]
         self._slices = [slice(i * each, (i + 1) * each) for i in range(len(games))]
         self._sees_hands = sees_hands
@@ -239,6 +239,7 @@ class Collector:
             opponents: for each name of `shares` an agent for each variant.
         """
         self.buffer.carry_over()
+        self.engine_seconds = self.opponent_seconds = 0.0
         for row in range(self.buffer.num_carried, len(self.buffer.seat)):
             self._look(row)
             players = self._player_at[np.arange(len(self._asked)), self._asked]
@@ -246,6 +247,21 @@ class Collector:
             self._ask_opponents(row, players, opponents)
             self._step(row)
         return self.buffer
+
+    def advice(self, advisers: Sequence[Agent]) -> npt.NDArray[np.int64]:
+        """Return what agents, one a variant, would have done at the learner's decisions.
+
+        Returns:
+            int64 [R, B]; 0 where the decision is not the learner's.
+        """
+        buffer = self.buffer
+        advice = np.zeros_like(buffer.action)
+        size = self.games[0].observation_size
+        for part, agent in zip(self._slices, advisers, strict=True):
+            own = buffer.seat[:, part] != NOBODY
+            seen, mask = buffer.seen[:, part][own], buffer.mask[:, part][own]
+            advice[:, part][own] = agent.act(seen[:, :size], mask)
+        return advice
 
     def _look(self, row: int) -> None:
         """Write what is to be seen at the tables, and who is asked."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunConfig:
     """What every run has.
 
@@ -62,6 +63,26 @@ class RunConfig:
     def first_deal(self) -> int:
         """The seed of the run's first deal."""
         return self.seed << SEED_BITS
+
+
+def read_settings(config: type, texts: Iterable[str]) -> dict[str, Any]:
+    """Read fields of a configuration that were given as NAME=VALUE, the value as JSON.
+
+    Raises:
+        ValueError: if there is no such field, or if the text is of another form.
+    """
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        names = [known.name for known in fields(config)]
+        if not equals or name not in names:
+            raise ValueError(f"{text!r} is no NAME=VALUE with a name among {', '.join(names)}")
+        try:
+            read = json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"the value of {text!r} is no JSON: {error}") from error
+        settings[name] = tuple(read) if isinstance(read, list) else read
+    return settings
 
 
 def training_games(game_id: str, options: Mapping[str, Any]) -> list[Game]:
