@@ -193,15 +193,17 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
     curve = Curve(out, keep_until=model.num_timesteps)
     # A resumed run goes on with other deals than those that it began with.
     env.seed((config.seed << 32) + model.num_timesteps)
-    bar = tqdm(
-        total=config.decisions,
-        initial=model.num_timesteps,
-        unit=" decisions",
-        unit_scale=True,
-        smoothing=0,
-        disable=not progress,
-    )
-    with RunLog(out, keep_until=model.num_timesteps) as log, bar:
+    with (
+        RunLog(out, keep_until=model.num_timesteps) as log,
+        tqdm(
+            total=config.decisions,
+            initial=model.num_timesteps,
+            unit=" decisions",
+            unit_scale=True,
+            smoothing=0,
+            disable=not progress,
+        ) as bar,
+    ):
         model.set_logger(Logger(None, [LogWriter(log)]))
         callback = SelfPlay(config, env, curve, bar, out)
         missing = config.decisions - model.num_timesteps
