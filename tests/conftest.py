@@ -1,8 +1,11 @@
-"""What all tests share: how many games they play, and the tests that need compilation."""
+"""What all tests share: how much they play, toy games, and the tests that need compilation."""
 
 import os
 
 import pytest
+
+from cardenvs import registry
+from tests import toys
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 
@@ -11,6 +14,14 @@ COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 def num_games() -> int:
     """How many random games a test plays; `CARDENVS_TEST_GAMES` sets it."""
     return int(os.environ.get("CARDENVS_TEST_GAMES", "200"))
+
+
+@pytest.fixture
+def kuhn_id(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The id of Kuhn poker, which `cardenvs` knows as long as the test runs."""
+    monkeypatch.setattr(registry, "_GAMES", dict(registry._GAMES))
+    toys.register_toys()
+    return toys.KUHN
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

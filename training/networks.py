@@ -1,0 +1,183 @@
+"""Networks in torch for our own learners; `agents.learned` plays their copies without torch.
+
+Letters of shapes: N positions, O observation size, S critic state size, A actions, F features.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from agents.learned import NetworkAgent
+from cardenvs.core.game import Game
+
+#: What stands for the logit of an illegal action: no chance, and yet no infinity in the entropy.
+IMPOSSIBLE = -1e9
+
+
+class Perceptron(nn.Module):
+    """Linear layers with ReLU between them, over plain int8 inputs.
+
+    What the inputs are multiplied by goes into the weights of the first layer: they are fewer than
+    the inputs of a minibatch.
+    """
+
+    def __init__(
+        self,
+        scale: npt.NDArray[np.float32],
+        widths: Sequence[int],
+        num_outputs: int,
+        last_gain: float,
+        features: npt.NDArray[np.float32] | None = None,
+    ) -> None:
+        """Make the layers, orthogonal.
+
+        Args:
+            scale: of the inputs, float32 [inputs].
+            widths: of the hidden layers.
+            num_outputs: of the last layer.
+            last_gain: how large the first answers are.
+            features: let outputs share weights by a row of features each, float32 [outputs, F].
+        """
+        super().__init__()
+        self.scale: Tensor
+        self.register_buffer("scale", torch.as_tensor(scale))
+        sizes = [len(scale), *widths]
+        hidden = [nn.Linear(a, b) for a, b in itertools.pairwise(sizes)]
+        for layer in hidden:
+            _make_orthogonal(layer, 2**0.5)
+        self.hidden = nn.ModuleList(hidden)
+        if features is None:
+            self.last = nn.Linear(sizes[-1], num_outputs)
+        else:
+            self.last = SharedLinear(sizes[-1], features)
+        _make_orthogonal(self.last, last_gain)
+
+    def forward(self, plain: Tensor) -> Tensor:
+        """Answer int8 [N, inputs] by [N, outputs], in the type of the weights or of autocast."""
+        first, *others = self._hidden()
+        signal = plain.to(_working_type(first.weight))
+        signal = functional.relu(functional.linear(signal, first.weight * self.scale, first.bias))
+        for layer in others:
+            signal = functional.relu(layer(signal))
+        answer: Tensor = self.last(signal)
+        return answer
+
+    def _hidden(self) -> list[Any]:
+        return list(self.hidden)
+
+    def layers(self) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
+        """Return the layers as `NetworkAgent` takes them; the first one takes plain inputs."""
+        first, *others = ((layer.weight, layer.bias) for layer in self._hidden())
+        last = self.last
+        end = last.merged() if isinstance(last, SharedLinear) else (last.weight, last.bias)
+        parts = [(first[0] * self.scale, first[1]), *others, end]
+        return [(_array(weight).T, _array(bias)) for weight, bias in parts]
+
+
+class SharedLinear(nn.Linear):
+    """A layer of logits in which alike actions share weights.
+
+    The weights of an action are its own and those of its features: what is learnt about one action
+    at once holds for all of the same card, or of the same kind.
+    """
+
+    def __init__(self, num_inputs: int, features: npt.NDArray[Any]) -> None:
+        """Make the layer; `features` has a row for each action, float32 [A, F]."""
+        super().__init__(num_inputs, len(features))
+        self.features: Tensor
+        self.register_buffer("features", torch.as_tensor(features))
+        self.shared_weight = nn.Parameter(torch.zeros(features.shape[1], num_inputs))
+        self.shared_bias = nn.Parameter(torch.zeros(features.shape[1]))
+
+    def merged(self) -> tuple[Tensor, Tensor]:
+        """Return weights, [A, inputs], and biases, [A], of the plain layer that does the same."""
+        weight = self.weight + self.features @ self.shared_weight
+        return weight, self.bias + self.features @ self.shared_bias
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return the logits, [N, A]."""
+        return functional.linear(inputs, *self.merged())
+
+
+class ActorCritic(nn.Module):
+    """A policy over legal actions and a separate value, neither sharing layers with the other.
+
+    The critic sees the observation, or all hands as well.
+    """
+
+    def __init__(
+        self, game: Game, widths: Sequence[int], is_central: bool, shares_actions: bool
+    ) -> None:
+        """Make both.
+
+        Args:
+            game: whose observations and actions they are for.
+            widths: of the hidden layers, of the policy and of the value each.
+            is_central: whether the critic sees all hands.
+            shares_actions: whether alike actions share weights.
+        """
+        super().__init__()
+        scale = game.layout.scale
+        hands = game.critic_state_size - game.observation_size
+        seen = np.concatenate([scale, np.ones(hands * is_central, np.float32)])
+        features = features_of_actions(game) if shares_actions else None
+        self.actor = Perceptron(scale, widths, game.num_actions, 0.01, features)
+        self.critic = Perceptron(seen, widths, 1, 1.0)
+
+    def value(self, seen: Tensor) -> Tensor:
+        """Return what the mover will still gain, float32 [N]."""
+        answer: Tensor = self.critic(seen)
+        return answer.float().squeeze(1)
+
+    def agent(self, **options: Any) -> NetworkAgent:
+        """Return an agent that plays as the policy does now; options are those of the agent."""
+        return NetworkAgent(self.actor.layers(), **options)
+
+
+def log_probabilities(actor: nn.Module, observation: Tensor, action_mask: Tensor) -> Tensor:
+    """Return a policy's log-probabilities, float32 [N, A]; those of illegal actions are far below.
+
+    Args:
+        actor: gives a logit an action.
+        observation: int8 [N, O].
+        action_mask: int8 [N, A].
+    """
+    logits = actor(observation).float().masked_fill(action_mask == 0, IMPOSSIBLE)
+    return functional.log_softmax(logits, dim=1)
+
+
+def features_of_actions(game: Game) -> npt.NDArray[np.float32]:
+    """Return a row of features an action, float32 [A, F]: those of the game, and its card.
+
+    Actions of consecutive ids that stand for a whole deck speak of its cards in their order.
+    """
+    num_cards = game.rules.DECK.num_cards
+    cards = np.zeros((game.num_actions, num_cards), np.float32)
+    for part in game.actions.ranges:
+        start = game.actions.slices[part.name].start
+        for index in range(part.size if part.size % num_cards == 0 else 0):
+            cards[start + index, index % num_cards] = 1.0
+    return np.concatenate([game.action_features, cards], axis=1)
+
+
+def _make_orthogonal(layer: nn.Linear, gain: float) -> None:
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+
+
+def _working_type(weight: Tensor) -> torch.dtype:
+    kind = weight.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+
+
+def _array(tensor: Tensor) -> npt.NDArray[np.float32]:
+    array: npt.NDArray[np.float32] = tensor.detach().cpu().numpy()
+    return array

@@ -1,0 +1,147 @@
+"""What all trainers have in common: the games of a run, its opponents, its measurements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import agents
+from agents.base import Agent
+from cardenvs.core.game import Game
+from cardenvs.registry import load_game
+from training.curve import Curve
+from training.evaluate import Report, Row, evaluate, measure_of
+
+#: A run's deals are those of the seeds from `seed << SEED_BITS` on. Published lists begin at 2**62.
+SEED_BITS = 32
+SEED_LIMIT = 2**30
+
+#: Games that are several in one, which are learnt together if no options are given.
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "dreeg-v0": tuple(
+        {"scope": "deal", "subgame": subgame, "num_players": players}
+        for subgame in ("deutsch", "ace_of_hearts", "rufen", "kamerun")
+        for players in (2, 3, 4)
+        if (subgame, players) != ("kamerun", 2)
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """What every run has.
+
+    Attributes:
+        game: its id.
+        options: other rule options than the game's own. Without any, a game of several variants
+            is learnt in all of them at once, see `VARIANTS`.
+        seed: of the run, below 2**30; its deals are those of the seeds from `seed << 32` on.
+        device: of the network: "cpu", "cuda".
+        decisions: how many decisions the learner makes in all, rounded up to whole rollouts.
+        curve_points: how often the learner is measured and saved.
+        curve_deals, test_deals: how many deals these measurements and the last one play.
+    """
+
+    game: str = "bred_ryg-v0"
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    device: str = "cpu"
+    decisions: int = 10_000_000
+    curve_points: int = 20
+    curve_deals: int = 400
+    test_deals: int = 2_000
+
+    def __post_init__(self) -> None:
+        """Keep the deals of the run apart from the published lists."""
+        if not 0 <= self.seed < SEED_LIMIT:
+            raise ValueError(f"a run's seed is at least 0 and below 2**30, not {self.seed}")
+
+    @property
+    def first_deal(self) -> int:
+        """The seed of the run's first deal."""
+        return self.seed << SEED_BITS
+
+
+def read_settings(config: type, texts: Iterable[str]) -> dict[str, Any]:
+    """Read fields of a configuration that were given as NAME=VALUE, the value as JSON.
+
+    Raises:
+        ValueError: if there is no such field, or if the text is of another form.
+    """
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        names = [known.name for known in fields(config)]
+        if not equals or name not in names:
+            raise ValueError(f"{text!r} is no NAME=VALUE with a name among {', '.join(names)}")
+        try:
+            read = json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"the value of {text!r} is no JSON: {error}") from error
+        settings[name] = tuple(read) if isinstance(read, list) else read
+    return settings
+
+
+def training_games(game_id: str, options: Mapping[str, Any]) -> list[Game]:
+    """Return what is learnt; where one player loses the others gain, so that values are centred."""
+    variants = VARIANTS.get(game_id, ({},)) if not options else ({},)
+    games = [load_game(game_id, **{**options, **variant}) for variant in variants]
+    return [
+        load_game(game.id, **{**game.options, "reward": "zero_sum"})
+        if "reward" in game.options
+        else game
+        for game in games
+    ]
+
+
+def name_of(game: Game) -> str:
+    """Return what tells a variant from the others of its game, in a word."""
+    if "subgame" not in game.options:
+        return game.id
+    what = game.options["subgame"] if game.options["scope"] != "match" else "match"
+    return f"{what}-{game.num_players}"
+
+
+class Strength:
+    """Measures a learner on the dev deals while it learns, and keeps the curve."""
+
+    def __init__(self, games: Sequence[Game], deals: int, out: Path, keep_until: int) -> None:
+        """Take over what the folder has, up to a number of decisions."""
+        self._games = games
+        self._deals = deals
+        self.curve = Curve(out, keep_until)
+
+    def measure(self, learner: Agent, decisions: int) -> dict[str, Row]:
+        """Add a point to the curve: the learner among each fast agent, or in each variant."""
+        measured: dict[str, Row] = {}
+        for game in self._games:
+            several = len(self._games) > 1
+            baselines = ("hints",) if several else agents.list(game, fast=True)
+            players = {name: agents.make(game, name, 0) for name in baselines}
+            pairs = [(learner.name, name) for name in baselines]
+            everybody = {learner.name: learner} | players
+            report = evaluate(game, everybody, pairs, self._deals, "dev", progress=False)
+            for name, row in zip(baselines, report.rows, strict=True):
+                measured[f"{name}, {name_of(game)}" if several else name] = row
+        self.curve.add(decisions, measure_of(self._games[0]), measured)
+        return measured
+
+
+def final_reports(
+    games: Sequence[Game], learners: Mapping[str, Agent], deals: int, out: Path, progress: bool
+) -> list[Report]:
+    """Measure learners and baselines on the test deals, in every variant, and save the tables."""
+    reports = []
+    for game in games:
+        baselines = list(agents.list(game, fast=True))
+        players = {name: agents.make(game, name, 0) for name in baselines} | dict(learners)
+        pairs = [(learner, other) for other in baselines for learner in learners]
+        pairs += [(other, learner) for learner in learners for other in baselines]
+        pairs += [("hints", other) for other in baselines if other != "hints"]
+        report = evaluate(game, players, pairs, deals, "test", progress)
+        report.save(out, f"evaluation-{name_of(game)}" if len(games) > 1 else "evaluation")
+        reports.append(report)
+    return reports
