@@ -32,7 +32,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 from tqdm import tqdm
@@ -68,12 +67,17 @@ class Config(PPOConfig, RunConfig):
         opponents: the share of the tables at which the learner sits alone (or as one team) among
             each kind: any player as in `training.players`, or "past" for past selves.
         prior: a player that the policy imitates at first, see `prior_weight`; "" for none.
+        prior_plays: whether the prior makes the learner's decisions, rather than say afterwards
+            what it would have done.
+        initial: the folder of a run whose network this one begins with; "" for none.
     """
 
     num_tables: int = 512
     num_steps: int = 32
     opponents: dict[str, float] = field(default_factory=lambda: {"hints": 0.3})
     prior: str = ""
+    prior_plays: bool = False
+    initial: str = ""
 
 
 #: The name says about how long the run takes on one core; the number of decisions defines it.
@@ -93,7 +97,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 #: Where a game is learnt better in another way.
-SPECIAL: dict[str, dict[str, Any]] = {"brede_mette-v0": {"shares_actions": True}}
+SPECIAL: dict[str, dict[str, Any]] = {
+    "brede_mette-v0": {"shares_actions": True},
+    "dreeg-v0": {"num_tables": 528},  # 48 for each of the eleven variants
+}
 
 
 def config_of(game: str, preset: str, **changed: Any) -> Config:
@@ -185,6 +192,8 @@ class Run:
         )
         widest = max(self.games, key=lambda game: game.critic_state_size)
         self.learner = Learner(widest, config, config.device, config.seed, processes)
+        if config.initial:
+            self.learner.start_from(_newest(Path(config.initial)))
         self.decisions = self.points = 0
         self._updates = self._renewals = 0
 
@@ -201,9 +210,11 @@ class Run:
         if learner.share * NUM_RENEWALS >= self._renewals:
             learner.keep_self()
             self._renewals += 1
-        buffer = collector.collect(learner.act, self._opponents())
+        prior = self._prior()
+        teachers = prior if self.config.prior_plays else None
+        buffer = collector.collect(learner.act, self._opponents(), teachers)
         collected = time.perf_counter()
-        metrics = learner.learn(buffer, self._advice())
+        metrics = learner.learn(buffer, collector.advice(prior) if prior else None)
         self._updates += 1
         self.decisions = self._processes.total(collector.decisions)
         seconds = time.perf_counter() - began
@@ -226,12 +237,12 @@ class Run:
                 made[text] = [player.make(game, seed) for game in self.games]
         return made
 
-    def _advice(self) -> npt.NDArray[np.int64] | None:
-        """Return what the prior would have done, while it counts."""
+    def _prior(self) -> list[Agent] | None:
+        """Make the prior for each variant, while it counts."""
         if not (self.config.prior and self.learner.prior_weight):
             return None
         player = read_player(self.config.prior)
-        return self._collector.advice([player.make(game, self._updates) for game in self.games])
+        return [player.make(game, self._updates) for game in self.games]
 
     # -- checkpoints ---------------------------------------------------------------------------
 
@@ -270,6 +281,18 @@ class Run:
         self.learner.set_generator_state(own["generator"])
         self.decisions, self.points = values["decisions"], values["points"]
         self._updates, self._renewals = values["updates"], values["renewals"]
+
+
+def _newest(folder: Path) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a run's newest checkpoint.
+
+    Raises:
+        ValueError: if it has none.
+    """
+    checkpoint = load_checkpoint(folder)
+    if checkpoint is None:
+        raise ValueError(f"{folder} has no checkpoint to begin with")
+    return checkpoint.arrays
 
 
 class Books:

@@ -49,8 +49,9 @@ class PPOConfig:
         magnet_weight: of the divergence from the magnet, a copy of the policy that is renewed
             after every 20th of the run; it keeps self-play from running in circles.
         pool_size: how many past selves are kept; one is added after every 20th of the run.
-        prior_weight: at the start, of the imitation of the run's prior; it falls to 0 in a line
-            until the middle of the run.
+        prior_weight, prior_until: at the start, of the imitation of the run's prior; and the share
+            of the run at which it has fallen to 0, in a line.
+        policy_weight: of the policy's own loss; without it nothing but the prior is learnt.
     """
 
     minibatch: int = 4_096
@@ -70,6 +71,8 @@ class PPOConfig:
     magnet_weight: float = 0.0
     pool_size: int = 10
     prior_weight: float = 0.0
+    prior_until: float = 0.5
+    policy_weight: float = 1.0
 
 
 class Learner:
@@ -121,7 +124,7 @@ class Learner:
     @property
     def prior_weight(self) -> float:
         """Of the imitation of the prior now."""
-        return self.config.prior_weight * max(0.0, 1.0 - 2.0 * self.share)
+        return self.config.prior_weight * max(0.0, 1.0 - self.share / self.config.prior_until)
 
     # -- play ----------------------------------------------------------------------------------
 
@@ -237,7 +240,8 @@ class Learner:
         policy_loss = -torch.min(ratio * batch["advantage"], clipped * batch["advantage"]).mean()
         entropy = -(logs.exp() * logs).sum(1).mean()
         value_loss = (value - batch["target"]).square().mean()
-        loss = policy_loss - self.entropy_weight * entropy + config.value_weight * value_loss
+        loss = config.policy_weight * policy_loss + config.value_weight * value_loss
+        loss = loss - self.entropy_weight * entropy
         if config.magnet_weight:
             loss = loss + config.magnet_weight * self._divergence(logs, observation, batch["mask"])
         if "advice" in batch:
@@ -285,6 +289,19 @@ class Learner:
             for part, tensors in parts.items()
             for name, tensor in tensors.items()
         }
+
+    def start_from(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over the network of another run's snapshot, and nothing else.
+
+        Raises:
+            ValueError: if it has other layers.
+        """
+        tensors = below("network.", {k: torch.from_numpy(array) for k, array in arrays.items()})
+        own = self.network.state_dict()
+        if {k: t.shape for k, t in tensors.items()} != {k: t.shape for k, t in own.items()}:
+            raise ValueError("the network to start from has other layers than this one")
+        self.network.load_state_dict(tensors)
+        self._magnet.load_state_dict(self.network.actor.state_dict())
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over what a snapshot holds."""

@@ -231,20 +231,35 @@ class Collector:
             batch.reset()
         self._draw_players(np.arange(num_tables))
 
-    def collect(self, policy: Policy, opponents: Mapping[str, Sequence[Agent]]) -> Buffer:
+    def collect(
+        self,
+        policy: Policy,
+        opponents: Mapping[str, Sequence[Agent]],
+        teachers: Sequence[Agent] | None = None,
+    ) -> Buffer:
         """Play T steps at every table and return what the learner has seen of them.
 
         Args:
             policy: the learner.
             opponents: for each name of `shares` an agent for each variant.
+            teachers: play instead of the learner, one a variant.
         """
         self.buffer.carry_over()
         self.engine_seconds = self.opponent_seconds = 0.0
         for row in range(self.buffer.num_carried, len(self.buffer.seat)):
             self._look(row)
             players = self._player_at[np.arange(len(self._asked)), self._asked]
-            self._ask_learner(row, players == LEARNER, policy)
-            self._ask_opponents(row, players, opponents)
+            own = players == LEARNER
+            self.buffer.seat[row] = np.where(own, self._asked, NOBODY)
+            self.decisions += int(own.sum())
+            if teachers:
+                self._ask_agents(row, own, teachers)
+            else:
+                self._ask_learner(row, own, policy)
+            began = time.perf_counter()
+            for player, name in enumerate(self.shares, start=1):
+                self._ask_agents(row, players == player, opponents[name])
+            self.opponent_seconds += time.perf_counter() - began
             self._step(row)
         return self.buffer
 
@@ -274,29 +289,20 @@ class Collector:
 
     def _ask_learner(self, row: int, own: npt.NDArray[np.bool_], policy: Policy) -> None:
         buffer = self.buffer
-        buffer.seat[row] = np.where(own, self._asked, NOBODY)
         tables = slice(None) if own.all() else np.flatnonzero(own)
         observation = buffer.seen[row, :, : self.games[0].observation_size][tables]
-        if not len(observation):
-            return
-        actions, log_probabilities = policy(observation, buffer.mask[row][tables])
-        buffer.action[row, tables] = actions
-        buffer.log_probability[row, tables] = log_probabilities
-        self.decisions += len(actions)
+        if len(observation):
+            actions, log_probabilities = policy(observation, buffer.mask[row][tables])
+            buffer.action[row, tables] = actions
+            buffer.log_probability[row, tables] = log_probabilities
 
-    def _ask_opponents(
-        self, row: int, players: npt.NDArray[np.int64], opponents: Mapping[str, Sequence[Agent]]
-    ) -> None:
-        began = time.perf_counter()
-        for player, name in enumerate(self.shares, start=1):
-            for batch, part, agent in zip(
-                self._batches, self._slices, opponents[name], strict=True
-            ):
-                own = np.flatnonzero(players[part] == player)
-                if own.size:
-                    chosen = agent.act(batch.observation[own], batch.action_mask[own])
-                    self.buffer.action[row, part.start + own] = chosen
-        self.opponent_seconds += time.perf_counter() - began
+    def _ask_agents(self, row: int, asked: npt.NDArray[np.bool_], agents: Sequence[Agent]) -> None:
+        """Let agents, one a variant, act at some tables."""
+        for batch, part, agent in zip(self._batches, self._slices, agents, strict=True):
+            tables = np.flatnonzero(asked[part])
+            if tables.size:
+                chosen = agent.act(batch.observation[tables], batch.action_mask[tables])
+                self.buffer.action[row, part.start + tables] = chosen
 
     def _step(self, row: int) -> None:
         began = time.perf_counter()
