@@ -378,7 +378,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     try:
         game = game_of(given)
-        players = read_players(given.players or agents.list(game, fast=True), given.agent)
+        players = read_players(given.players or agents.baselines(game), given.agent)
         check_players(game, players)
     except ValueError as error:
         parser.error(str(error))

@@ -10,6 +10,7 @@ from typing import Any
 
 import agents
 from agents.base import Agent
+from agents.learned import about_network
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
 from training.curve import Curve
@@ -105,6 +106,20 @@ def name_of(game: Game) -> str:
     return f"{what}-{game.num_players}"
 
 
+def about_run(out: Path, games: Sequence[Game], name: str, decisions: int) -> dict[str, Any]:
+    """Return what the file of a run's network tells of it.
+
+    Args:
+        out: the folder of the run.
+        games: what it is trained on.
+        name: of the network.
+        decisions: after how many of the learner's decisions it is saved.
+    """
+    run = json.loads((out / "config.json").read_text())
+    told = {"seed": run["config"]["seed"], "commit": run["commit"]}
+    return about_network(games, name=name, decisions=decisions, **told)
+
+
 class Strength:
     """Measures a learner on the dev deals while it learns, and keeps the curve."""
 
@@ -119,7 +134,7 @@ class Strength:
         measured: dict[str, Row] = {}
         for game in self._games:
             several = len(self._games) > 1
-            baselines = ("hints",) if several else agents.list(game, fast=True)
+            baselines = ("hints",) if several else agents.baselines(game)
             players = {name: agents.make(game, name, 0) for name in baselines}
             pairs = [(learner.name, name) for name in baselines]
             everybody = {learner.name: learner} | players
@@ -136,7 +151,7 @@ def final_reports(
     """Measure learners and baselines on the test deals, in every variant, and save the tables."""
     reports = []
     for game in games:
-        baselines = list(agents.list(game, fast=True))
+        baselines = agents.baselines(game)
         players = {name: agents.make(game, name, 0) for name in baselines} | dict(learners)
         pairs = [(learner, other) for other in baselines for learner in learners]
         pairs += [(other, learner) for learner in learners for other in baselines]
