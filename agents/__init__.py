@@ -59,6 +59,8 @@ def card(game: str | Game, name: str) -> Card:
     """
     entry = _entry(game, name)
     numbers = read_numbers(_id_of(game))["players"].get(name, {})
+    if numbers.get("sha256") != entry.training.get("sha256"):
+        numbers = {}  # of a network that another has replaced
     about = name, entry.what, entry.how, entry.options(), entry.is_slow
     return Card(*about, numbers, entry.training)
 

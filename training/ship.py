@@ -11,6 +11,7 @@ unless told is what did better among the hint agent on the dev deals; the card t
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 import shutil
@@ -96,15 +97,15 @@ def ship(
     policy = run / trained.POLICY
     load_network(policy, game)  # fits the game as it is now
     dev = compare(policy, finished.games, deals, progress)
-    told = json.dumps(_card(finished, dev), indent=1) + "\n"
-
     place.mkdir(parents=True, exist_ok=True)
     (place / trained.CARD).unlink(missing_ok=True)  # what has no card is no agent
     about = about_run(run, finished.games, name, int(finished.end["decisions"]))
     NetworkAgent.load(policy).save(place / trained.POLICY, about)
     for file in (trained.CURVE, trained.PICTURE):
         shutil.copyfile(run / file, place / file)
-    write_text(place / trained.CARD, told)
+    digest = hashlib.sha256((place / trained.POLICY).read_bytes()).hexdigest()
+    card = _card(finished, dev) | {"sha256": digest}
+    write_text(place / trained.CARD, json.dumps(card, indent=1) + "\n")
     return place
 
 
@@ -194,10 +195,10 @@ def _check_name(name: str, place: Path, replace: bool) -> None:
 
 def _card(run: FinishedRun, dev: dict[str, Any]) -> dict[str, Any]:
     """Return what `agents.card` tells of the agent."""
-    decisions, way = run.end["decisions"], "likeliest action"
-    if dev["plays"] == SAMPLED:
-        way = "actions by their probabilities"
-    how = f"`python -m training.{run.learner}`, {decisions:,.0f} decisions. Plays the {way}."
+    decisions = run.end["decisions"]
+    is_greedy = dev["plays"] == GREEDY
+    way = "Plays the likeliest action" if is_greedy else "Draws actions by their probabilities"
+    how = f"`python -m training.{run.learner}`, {decisions:,.0f} decisions. {way}."
     told = {"what": "A network trained by self-play", "how": how, "plays": dev["plays"]}
     test = [
         {"options": report["options"], "measure": report["measure"]}

@@ -7,6 +7,7 @@ import itertools
 import json
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -66,7 +67,7 @@ def add_agent(game: Any, name: str, plays: str = "sampled", **about: Any) -> Pat
     folder = trained.CHECKPOINTS / game.id / name
     folder.mkdir(parents=True)
     network(game).save(folder / trained.POLICY, about_network([game], name=name) | about)
-    card = {"what": "A test", "how": "By itself.", "plays": plays, "commit": "abc"}
+    card = {"what": "A test", "how": "By itself.", "plays": plays, "commit": "abc", "sha256": "0"}
     (folder / trained.CARD).write_text(json.dumps(card))
     return folder
 
@@ -150,7 +151,7 @@ def test_inference_agrees_with_torch(shares_actions: bool) -> None:
     with torch.no_grad():
         for parameter in both.actor.last.parameters():
             parameter.normal_()
-    observation, mask = positions(game.id, 256)
+    observation, mask = positions(game.id)
     with torch.no_grad():
         logits = both.actor(torch.as_tensor(observation)).numpy()
     logits[mask == 0] = -np.inf
@@ -238,9 +239,12 @@ def test_the_arena_of_the_cards_has_the_trained_agents(
     monkeypatch.setattr(cards, "GENERAL", {"random": cards.GENERAL["random"]})
     monkeypatch.setattr(cards, "NUMBERS", tmp_path / "cards")
     words = ["braus", "--deals", "20", "--cards", str(cards.NUMBERS)]
-    add_agent(cardenvs.load_game("braus"), "net")
+    folder = add_agent(cardenvs.load_game("braus"), "net")
     agent_cards.main([*words, "--out", str(tmp_path / "arena")])
     assert list(agents.card("braus", "net").numbers["among"]) == ["random"]
+    told = json.loads((folder / trained.CARD).read_text())
+    (folder / trained.CARD).write_text(json.dumps(told | {"sha256": "1"}))
+    assert agents.card("braus", "net").numbers == {}  # they were another network's
 
 
 # ----------------------------------------------------------------------------------------------
@@ -312,6 +316,16 @@ def test_a_finished_run_becomes_an_agent(run: Path) -> None:
     seen = positions("braus-v0")
     mine = NetworkAgent.load(run / "policy.npz", greedy=True).act(*seen)
     assert (agents.make("braus", "tiny", greedy=True).act(*seen) == mine).all()
+
+
+def test_the_files_of_a_run_tell_what_they_are(finished_run: Path) -> None:
+    (end,) = read_points(finished_run / "curve.csv")[-1:]
+    last = finished_run / "snapshots" / f"{end['decisions']:012}.npz"
+    for file in (last, finished_run / "policy.npz"):
+        about = read_about(file)
+        assert (about["game"], about["name"], about["seed"]) == ("braus-v0", "ppo", 0)
+        assert about["decisions"] == end["decisions"]
+        assert about["options"] == [cardenvs.load_game("braus").options]
 
 
 def test_it_plays_as_it_did_better_on_dev_deals(run: Path) -> None:
@@ -401,6 +415,7 @@ def test_an_agent_of_the_library_plays(card: Path) -> None:
     assert (about["game"], about["name"]) == (game_id, name)
     told = agents.card(game_id, name).training
     assert (about["commit"], about["decisions"]) == (told["commit"], told["decisions"])
+    assert sha256((card.parent / trained.POLICY).read_bytes()).hexdigest() == told["sha256"]
     assert name not in cards.written_entries(game_id)
     for options in about["options"]:
         game = cardenvs.load_game(game_id, **options)
