@@ -94,6 +94,11 @@ class NetworkAgent:
         first, bias = layers[0]
         return cls([(first * scale[:, None], bias), *layers[1:]], **options)
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """O and A of the games that it can play."""
+        return len(self.layers[0][0]), len(self.layers[-1][1])
+
     def logits(self, observation: npt.NDArray[np.int8]) -> Weights:
         """Return the network's answer to plain observations, float32 [N, A]."""
         signal = observation.astype(np.float32)
@@ -181,11 +186,10 @@ def load_network(file: Path, game: Game, **options: Any) -> NetworkAgent:
     if misfit := misfit_of(about, game):
         raise ValueError(misfit)
     agent = _KINDS[kind].load(file, **options)
-    has = len(agent.layers[0][0]), len(agent.layers[-1][1])
-    needed = game.observation_size, game.num_actions
-    if has != needed:
+    (inputs, outputs), needed = agent.sizes, (game.observation_size, game.num_actions)
+    if (inputs, outputs) != needed:
         raise ValueError(
-            f"the network has {has[0]} inputs and {has[1]} outputs; {game!r} with "
+            f"the network has {inputs} inputs and {outputs} outputs; {game!r} with "
             f"{game.num_players} players needs {needed[0]} and {needed[1]}"
         )
     return agent

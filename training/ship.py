@@ -24,7 +24,7 @@ import agents
 from agents import trained
 from agents.base import GREEDY, SAMPLED
 from agents.cards import written_entries
-from agents.learned import NetworkAgent, load_network
+from agents.learned import load_network
 from cardenvs.core.game import Game
 from training.evaluate import LOSS_RATE, Report, Row, evaluate, measure_of
 from training.origin import knows_commit, origin
@@ -35,7 +35,7 @@ from training.runs import about_run, name_of, training_games
 #: Among whom the two ways to play are compared.
 OTHERS = "hints"
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,13 @@ def ship(
     place = trained.CHECKPOINTS / game.id / name
     _check_name(name, place, replace)
     policy = run / trained.POLICY
-    load_network(policy, game)  # fits the game as it is now
+    agent = load_network(policy, game)  # it fits the game as it is now
     dev = compare(policy, finished.games, deals, progress)
+
     place.mkdir(parents=True, exist_ok=True)
     (place / trained.CARD).unlink(missing_ok=True)  # what has no card is no agent
     about = about_run(run, finished.games, name, int(finished.end["decisions"]))
-    NetworkAgent.load(policy).save(place / trained.POLICY, about)
+    agent.save(place / trained.POLICY, about)
     for file in (trained.CURVE, trained.PICTURE):
         shutil.copyfile(run / file, place / file)
     digest = hashlib.sha256((place / trained.POLICY).read_bytes()).hexdigest()
@@ -125,14 +126,12 @@ def read_run(run: Path) -> FinishedRun:
     for file in (trained.POLICY, trained.CURVE, trained.PICTURE, *tables):
         if not (run / file).is_file():
             raise ValueError(f"the run in {run} is not finished: it has no {file}")
-    end = read_points(run / trained.CURVE)[-1]
-    if end["decisions"] < config["decisions"]:
-        raise ValueError(
-            f"the run in {run} is not finished: it made {end['decisions']:,} of "
-            f"{config['decisions']:,} decisions"
-        )
+    points = read_points(run / trained.CURVE)
+    made, due = points[-1]["decisions"] if points else 0, config["decisions"]
+    if made < due:
+        raise ValueError(f"the run in {run} is not finished: it made {made:,} of {due:,} decisions")
     reports = [json.loads((run / file).read_text()) for file in tables]
-    return FinishedRun(run, about, games, reports, end)
+    return FinishedRun(run, about, games, reports, points[-1])
 
 
 def compare(policy: Path, games: Sequence[Game], deals: int, progress: bool) -> dict[str, Any]:
@@ -174,22 +173,24 @@ def _numbers(row: Row) -> dict[str, Any]:
 
 
 def _check_commit(run: FinishedRun, changed: bool) -> None:
-    commit = run.about["commit"]
-    if commit is None or not knows_commit(commit.rstrip("+")):
-        raise ValueError(f"the commit of the run in {run.folder} is unknown: {commit}")
-    if commit.endswith("+") and not changed:
-        raise ValueError(
-            f"the files of the run in {run.folder} differed from those of its commit {commit}; "
-            "give --changed to take it all the same"
-        )
+    """Check the commits at which the run was begun and went on."""
+    for part in (run.about, *run.about.get("resumed", [])):
+        commit = part["commit"]
+        if commit is None or not knows_commit(commit.rstrip("+")):
+            raise ValueError(f"a commit of the run in {run.folder} is unknown: {commit}")
+        if commit.endswith("+") and not changed:
+            raise ValueError(
+                f"the files of the run in {run.folder} differed from those of its commit {commit}; "
+                "give --changed to take it all the same"
+            )
 
 
 def _check_name(name: str, place: Path, replace: bool) -> None:
     if not _NAME.fullmatch(name):
-        raise ValueError(f"a name is of small letters, digits, '-', '_' and '.', not {name!r}")
+        raise ValueError(f"a name is of small letters, digits, '-' and '_', not {name!r}")
     if name in written_entries(place.parent.name):
         raise ValueError(f"{name!r} is the name of another agent of {place.parent.name}")
-    if place.exists() and not replace:
+    if (place / trained.CARD).exists() and not replace:
         raise ValueError(f"there is an agent in {place}; give --replace to take its place")
 
 
@@ -198,7 +199,8 @@ def _card(run: FinishedRun, dev: dict[str, Any]) -> dict[str, Any]:
     decisions = run.end["decisions"]
     is_greedy = dev["plays"] == GREEDY
     way = "Plays the likeliest action" if is_greedy else "Draws actions by their probabilities"
-    how = f"`python -m training.{run.learner}`, {decisions:,.0f} decisions. {way}."
+    players = " or ".join(map(str, sorted({game.num_players for game in run.games})))
+    how = f"`python -m training.{run.learner}`, {decisions:,} decisions, {players} players. {way}."
     told = {"what": "A network trained by self-play", "how": how, "plays": dev["plays"]}
     test = [
         {"options": report["options"], "measure": report["measure"]}

@@ -287,8 +287,8 @@ def run(finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return folder
 
 
-def set_commit(run: Path, commit: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = json.loads((run / "config.json").read_text()) | {"commit": commit}
+def set_commit(run: Path, commit: str | None, monkeypatch: pytest.MonkeyPatch, **more: Any) -> None:
+    told = json.loads((run / "config.json").read_text()) | {"commit": commit} | more
     (run / "config.json").write_text(json.dumps(told))
     monkeypatch.setattr("training.ship.knows_commit", lambda commit: commit == "abc")
 
@@ -368,8 +368,16 @@ def test_a_run_of_an_unknown_commit_is_refused(
     run: Path, commit: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_commit(run, commit, monkeypatch)
-    with pytest.raises(ValueError, match=r"the commit of the run in .* is unknown"):
+    with pytest.raises(ValueError, match=r"a commit of the run in .* is unknown"):
         shipped(run, changed=True)
+
+
+def test_a_run_that_went_on_at_an_unknown_commit_is_refused(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_commit(run, "abc", monkeypatch, resumed=[{"commit": "abc"}, {"commit": None}])
+    with pytest.raises(ValueError, match=r"a commit of the run in .* is unknown: None"):
+        shipped(run)
 
 
 def test_a_run_of_changed_files_is_taken_if_that_is_said(
@@ -384,7 +392,7 @@ def test_a_run_of_changed_files_is_taken_if_that_is_said(
     assert agents.card("braus", "tiny").training["commit"] == "abc+"
 
 
-@pytest.mark.parametrize("name", ["hints", "a:b", "", "A"])
+@pytest.mark.parametrize("name", ["hints", "a:b", "a.npz", "", "A"])
 def test_a_name_is_a_name_of_its_own(run: Path, name: str) -> None:
     with pytest.raises(
         ValueError, match=r"is the name of another agent|a name is of small letters"
