@@ -57,8 +57,10 @@ class FinishedRun:
     end: Point
 
     @property
-    def learner(self) -> str:
-        """What the trainer calls its player; the trainer has the same name."""
+    def trainer(self) -> str:
+        """The module in `training`: but for that of Stable-Baselines3, its player has its name."""
+        if _is_of_sb3(self.about["config"]):
+            return "sb3_maskable_ppo"
         player: str = self.reports[0]["rows"][0]["player"]
         return player.partition(" (")[0]
 
@@ -120,7 +122,10 @@ def read_run(run: Path) -> FinishedRun:
         raise ValueError(f"{run} is no folder of a run: it has no config.json")
     about = json.loads((run / "config.json").read_text())
     config = about["config"]
-    games = training_games(config["game"], config["options"])
+    options = config["options"]
+    if _is_of_sb3(config):
+        options = options | {"num_players": config["num_players"]}
+    games = training_games(config["game"], options)
     names = [f"evaluation-{name_of(game)}" if len(games) > 1 else "evaluation" for game in games]
     tables = [f"{name}.json" for name in names]
     for file in (trained.POLICY, trained.CURVE, trained.PICTURE, *tables):
@@ -132,6 +137,10 @@ def read_run(run: Path) -> FinishedRun:
         raise ValueError(f"the run in {run} is not finished: it made {made:,} of {due:,} decisions")
     reports = [json.loads((run / file).read_text()) for file in tables]
     return FinishedRun(run, about, games, reports, points[-1])
+
+
+def _is_of_sb3(config: dict[str, Any]) -> bool:
+    return "num_players" in config  # the others have it among the options
 
 
 def compare(policy: Path, games: Sequence[Game], deals: int, progress: bool) -> dict[str, Any]:
@@ -200,7 +209,7 @@ def _card(run: FinishedRun, dev: dict[str, Any]) -> dict[str, Any]:
     is_greedy = dev["plays"] == GREEDY
     way = "Plays the likeliest action" if is_greedy else "Draws actions by their probabilities"
     players = " or ".join(map(str, sorted({game.num_players for game in run.games})))
-    how = f"`python -m training.{run.learner}`, {decisions:,} decisions, {players} players. {way}."
+    how = f"`python -m training.{run.trainer}`, {decisions:,} decisions, {players} players. {way}."
     told = {"what": "A network trained by self-play", "how": how, "plays": dev["plays"]}
     test = [
         {"options": report["options"], "measure": report["measure"]}

@@ -328,6 +328,18 @@ def test_the_files_of_a_run_tell_what_they_are(finished_run: Path) -> None:
         assert about["options"] == [cardenvs.load_game("braus").options]
 
 
+def test_a_run_of_stable_baselines_becomes_an_agent_too(run: Path) -> None:
+    told = json.loads((run / "config.json").read_text())
+    told["config"]["num_players"] = 4
+    (run / "config.json").write_text(json.dumps(told))
+    shipped(run)
+    assert "python -m training.sb3_maskable_ppo" in agents.card("braus", "tiny").how
+    told["config"]["num_players"] = 6
+    (run / "config.json").write_text(json.dumps(told))
+    with pytest.raises(ValueError, match=r"4 players, where an observation has .* with 6 players"):
+        shipped(run, "six")
+
+
 def test_it_plays_as_it_did_better_on_dev_deals(run: Path) -> None:
     shipped(run)
     card = agents.card("braus", "tiny")
