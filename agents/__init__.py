@@ -11,25 +11,44 @@ from __future__ import annotations
 from typing import Any
 
 from agents.base import Agent, KernelAgent
-from agents.cards import Card, Entry, entries_of, read_numbers
+from agents.cards import Card, Entry, entries_of, read_numbers, written_entries
+from agents.trained import TrainedEntry
 from cardenvs.core.game import Game
 from cardenvs.registry import full_id, load_game
 
-__all__ = ["Agent", "Card", "KernelAgent", "card", "list", "make"]
+__all__ = ["Agent", "Card", "KernelAgent", "baselines", "card", "list", "make"]
 
 
 def list(game: str | Game, *, fast: bool = False) -> tuple[str, ...]:
     """Return the names of the agents that play a game, for `make`.
 
     Args:
-        game: the game, or its id.
+        game: the game, or its id. Trained agents are listed if they can play with the rule
+            options of the game; with the default options where an id is given.
         fast: leave out those that think for milliseconds over a decision.
 
     Raises:
         ValueError: if there is no such game.
     """
-    entries = entries_of(_id_of(game))
-    return tuple(name for name, entry in entries.items() if not (fast and entry.is_slow))
+    table = _loaded(game, None)
+    return tuple(
+        name
+        for name, entry in entries_of(table.id).items()
+        if not (fast and entry.is_slow) and entry.can_play(table)
+    )
+
+
+def baselines(game: str | Game) -> tuple[str, ...]:
+    """Return the names of the agents that learners are measured among.
+
+    They are fast, and written rather than trained: what a curve or a table shows must not change
+    whenever somebody adds a trained agent.
+
+    Raises:
+        ValueError: if there is no such game.
+    """
+    entries = written_entries(_id_of(game))
+    return tuple(name for name, entry in entries.items() if not entry.is_slow)
 
 
 def card(game: str | Game, name: str) -> Card:
@@ -40,7 +59,10 @@ def card(game: str | Game, name: str) -> Card:
     """
     entry = _entry(game, name)
     numbers = read_numbers(_id_of(game))["players"].get(name, {})
-    return Card(name, entry.what, entry.how, entry.options(), entry.is_slow, numbers)
+    if numbers.get("sha256") != entry.training.get("sha256"):
+        numbers = {}  # of a network that another has replaced
+    about = name, entry.what, entry.how, entry.options(), entry.is_slow
+    return Card(*about, numbers, entry.training)
 
 
 def make(
@@ -60,8 +82,8 @@ def make(
         **options: the agent's own options, see its card.
 
     Raises:
-        ValueError: if there is no such game, agent or option, or if `num_players` contradicts the
-            game.
+        ValueError: if there is no such game, agent or option, if `num_players` contradicts the
+            game, or if a trained agent cannot play the game with its options.
     """
     table = _loaded(game, num_players)
     entry = _entry(table, name)
@@ -76,7 +98,7 @@ def _id_of(game: str | Game) -> str:
     return game.id if isinstance(game, Game) else full_id(game)
 
 
-def _entry(game: str | Game, name: str) -> Entry:
+def _entry(game: str | Game, name: str) -> Entry | TrainedEntry:
     entries = entries_of(_id_of(game))
     if name not in entries:
         known = ", ".join(entries)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.base import Agent
+from agents.trained import TrainedEntry, trained_entries
+from cardenvs.core.game import Game
 from cardenvs.registry import full_id
 
 #: Where the numbers of the cards are, a file a game.
@@ -32,6 +34,7 @@ class Card:
         options: those of `agents.make`, with their defaults.
         is_slow: whether it thinks for milliseconds over a decision rather than microseconds.
         numbers: how it did in the arena on the test deals; empty if it has not been there.
+        training: how its network was trained, see `training.ship`; empty if it has none.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Card:
     options: Mapping[str, Any] = field(default_factory=dict)
     is_slow: bool = False
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,15 @@ class Entry:
     what: str
     how: str
     is_slow: bool = False
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """How it was trained: not at all."""
+        return {}
+
+    def can_play(self, game: Game) -> bool:
+        """Whether it plays a game with its options: always."""
+        return True
 
     def load_maker(self) -> Callable[..., Agent]:
         """Return the function (game, seed, **options) -> agent."""
@@ -128,8 +141,13 @@ SPECIAL = {
 }
 
 
-def entries_of(game_id: str) -> dict[str, Entry]:
+def entries_of(game_id: str) -> dict[str, Entry | TrainedEntry]:
     """Return the agents of a game, by name, with its versioned id."""
+    return {**written_entries(game_id), **trained_entries(game_id)}
+
+
+def written_entries(game_id: str) -> dict[str, Entry]:
+    """Return the agents of a game that were written, not trained, by name."""
     return GENERAL | SPECIAL.get(game_id, {})
 
 

@@ -2,12 +2,24 @@
 
 The network is a copy: what it answers never changes while the training goes on.
 
+A file of a network tells what it is: a JSON text, `about`, lies among its arrays, with
+
+    kind                             of network, by which it is known who plays it
+    game                             the id of the game
+    num_players                      at the tables that it was trained at, in ascending order
+    observation_size, num_actions    what it reads and answers
+    layout                           a hash of what the entries and ids mean, see `layout_hash`
+
+and with whatever else the trainer tells. A file without it is played too, if its sizes fit.
+
 Letters of shapes: N positions, O observation size, A actions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +28,12 @@ import numpy.typing as npt
 
 from agents.base import GREEDY, SAMPLED
 from cardenvs.core.checks import check_seed
+from cardenvs.core.game import Game
 
 Weights = npt.NDArray[np.float32]
+
+#: The name of the text among the arrays of a file.
+_ABOUT = "about"
 
 
 class NetworkAgent:
@@ -28,7 +44,11 @@ class NetworkAgent:
         plays: "greedy" (the most likely action) or "sampled" (each by its probability).
         layers: a matrix and a bias, float32 [inputs, outputs] and [outputs], for each layer; the
             first takes a plain observation, int8 [O], the last gives a logit for each action.
+        about: what its file tells of it; empty if there is none, or if it tells nothing.
     """
+
+    #: What its files call it.
+    kind = "perceptron"
 
     def __init__(
         self,
@@ -51,6 +71,7 @@ class NetworkAgent:
         self.name = name
         self.plays = GREEDY if greedy else SAMPLED
         self.layers = [(_copy(matrix), _copy(bias)) for matrix, bias in layers]
+        self.about: dict[str, Any] = {}
         self._rng = np.random.default_rng(check_seed(seed))
 
     @classmethod
@@ -73,41 +94,169 @@ class NetworkAgent:
         first, bias = layers[0]
         return cls([(first * scale[:, None], bias), *layers[1:]], **options)
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """O and A of the games that it can play."""
+        return len(self.layers[0][0]), len(self.layers[-1][1])
+
     def logits(self, observation: npt.NDArray[np.int8]) -> Weights:
         """Return the network's answer to plain observations, float32 [N, A]."""
         signal = observation.astype(np.float32)
         for matrix, bias in self.layers[:-1]:
-            signal = np.maximum(signal @ matrix + bias, 0.0)
+            signal = signal @ matrix
+            signal += bias  # in place: a large array is slow to get
+            np.maximum(signal, 0.0, out=signal)
         matrix, bias = self.layers[-1]
-        answer: Weights = signal @ matrix + bias
+        answer: Weights = signal @ matrix
+        answer += bias
         return answer
 
     def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
         """Choose a legal action for each position; see `Agent.act`."""
+        masks = np.atleast_2d(action_mask) != 0
         logits = self.logits(np.atleast_2d(observation))
         if self.plays == SAMPLED:  # the largest logit plus Gumbel noise is a fair sample
-            noise = self._rng.random(logits.shape, np.float32)
-            logits -= np.log(-np.log(np.clip(noise, 1e-12, 1.0 - 1e-7)))
-        logits[np.atleast_2d(action_mask) == 0] = -np.inf
+            noise = self._rng.random(np.count_nonzero(masks), np.float32)
+            logits[masks] -= np.log(-np.log(np.clip(noise, 1e-12, 1.0 - 1e-7)))
+        np.copyto(logits, -np.inf, where=~masks)
         actions = logits.argmax(axis=1).astype(np.int64)
         return actions if observation.ndim == 2 else actions[0]
 
-    def save(self, file: Path) -> None:
-        """Write the network to an .npz file."""
-        arrays = {
+    def save(self, file: Path, about: Mapping[str, Any] | None = None) -> None:
+        """Write the network to an .npz file.
+
+        Args:
+            file: where to.
+            about: what the file tells of the network, see `about_network`; by default what the
+                file that it was read from did.
+        """
+        arrays: dict[str, Any] = {
             f"{kind}_{i}": part
             for i, layer in enumerate(self.layers)
             for kind, part in zip(("matrix", "bias"), layer, strict=True)
         }
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+        if told := self.about if about is None else about:
+            arrays[_ABOUT] = np.array(json.dumps({"kind": self.kind} | dict(told)))
+        np.savez(file, **arrays)
 
     @classmethod
     def load(cls, file: Path, **options: Any) -> NetworkAgent:
-        """Read a network that `save` has written; the options are those of `NetworkAgent`."""
+        """Read a network that `save` has written; the options are those of `NetworkAgent`.
+
+        Raises:
+            ValueError: if the file tells that it is no such network.
+        """
+        about = read_about(file)
+        if about.get("kind", cls.kind) != cls.kind:
+            raise ValueError(f"{file} holds a network of kind {about['kind']!r}, no {cls.kind}")
         with np.load(file) as arrays:
-            count = len(arrays.files) // 2
+            count = sum(name.startswith("matrix_") for name in arrays.files)
             layers = [(arrays[f"matrix_{i}"], arrays[f"bias_{i}"]) for i in range(count)]
-        return cls(layers, **options)
+        agent = cls(layers, **options)
+        agent.about = about
+        return agent
+
+
+# ----------------------------------------------------------------------------------------------
+# Files that tell what they are
+
+#: Who plays which kind of network.
+_KINDS = {NetworkAgent.kind: NetworkAgent}
+
+
+def load_network(file: Path, game: Game, **options: Any) -> NetworkAgent:
+    """Read a network of any kind, to play a game.
+
+    Args:
+        file: what a trainer has saved.
+        game: which the network shall play.
+        **options: those of the agent, as `greedy`, `seed` and `name`.
+
+    Raises:
+        ValueError: if there is no such file, if nobody here plays such a network, or if it does
+            not fit the game.
+    """
+    if not file.is_file():
+        raise ValueError(f"there is no file {file}")
+    about = read_about(file)
+    kind = about.get("kind", NetworkAgent.kind)
+    if kind not in _KINDS:
+        known = ", ".join(_KINDS)
+        raise ValueError(f"{file} holds a network of kind {kind!r}; known are {known}")
+    if misfit := misfit_of(about, game):
+        raise ValueError(misfit)
+    agent = _KINDS[kind].load(file, **options)
+    (inputs, outputs), needed = agent.sizes, (game.observation_size, game.num_actions)
+    if (inputs, outputs) != needed:
+        raise ValueError(
+            f"the network has {inputs} inputs and {outputs} outputs; {game!r} with "
+            f"{game.num_players} players needs {needed[0]} and {needed[1]}"
+        )
+    return agent
+
+
+def read_about(file: Path) -> dict[str, Any]:
+    """Return what a file tells of its network; nothing if it was written without."""
+    with np.load(file) as arrays:
+        told: dict[str, Any] = json.loads(str(arrays[_ABOUT])) if _ABOUT in arrays else {}
+    return told
+
+
+def about_network(games: Sequence[Game], **told: Any) -> dict[str, Any]:
+    """Return what a file tells of a network that was trained on some games.
+
+    Args:
+        games: one game with one layout; its options, or the numbers of players, may vary.
+        **told: what else to tell, as JSON can hold it.
+
+    Raises:
+        ValueError: if one network cannot play all of the games.
+    """
+    first = games[0]
+    if len({(game.id, layout_hash(game)) for game in games}) > 1:
+        raise ValueError(f"no network plays all of {', '.join(map(repr, games))}: layouts differ")
+    return {
+        "game": first.id,
+        "num_players": sorted({game.num_players for game in games}),
+        "observation_size": first.observation_size,
+        "num_actions": first.num_actions,
+        "layout": layout_hash(first),
+        "options": [game.options for game in games],
+    } | told
+
+
+def misfit_of(about: Mapping[str, Any], game: Game) -> str:
+    """Return why a network cannot play a game, as far as its file tells; nothing if it can."""
+    if not about or (about["game"], about["layout"]) == (game.id, layout_hash(game)):
+        return ""
+    players = " or ".join(map(str, about["num_players"]))
+    trained = f"the network was trained for {about['game']} with {players} players"
+    if about["game"] != game.id:
+        return f"{trained}, and cannot play {game!r}"
+    if game.num_players not in about["num_players"]:
+        return (
+            f"{trained}, where an observation has {about['observation_size']} entries; with "
+            f"{game.num_players} players it has {game.observation_size}"
+        )
+    return (
+        f"{trained} when its observations or actions were laid out in another way, and has to be "
+        "trained anew"
+    )
+
+
+def layout_hash(game: Game) -> str:
+    """Return the SHA-256 of what observations' entries and action ids mean, in hexadecimal digits.
+
+    Hashed are the pieces of the observation and the ranges of the ids as JSON: names, sizes and
+    what their entries stand for, but not the words that describe them.
+    """
+    pieces = [
+        [piece.name, piece.size, piece.kind, piece.labels, piece.per_player, piece.high]
+        for piece in game.layout.pieces
+    ]
+    ranges = [[part.name, part.size] for part in game.actions.ranges]
+    text = json.dumps([pieces, game.layout.num_players, ranges])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _copy(array: Any) -> Weights:

@@ -2,7 +2,7 @@
 
 Everything between `<!-- table: NAME -->` and `<!-- end -->` is made here: in `docs/games/<game>.md`
 from the game, in `docs/hints.md` from the results of the hint lab, in `docs/agents.md` from the
-cards of the agents. The pictures of results are copied beside the pages.
+cards of the agents. The pictures of results and learning curves are copied beside the pages.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import agents
 import cardenvs
 from agents.cards import read_numbers
+from agents.trained import CHECKPOINTS, PICTURE
 from cardenvs.core.game import Game
 from cardenvs.core.options import options_table
 from training.hint_lab import result_name
@@ -57,10 +58,14 @@ def table_of_agents(name: str) -> str:
     for card in cards:
         options = ", ".join(f"`{option}={value!r}`" for option, value in card.options.items())
         lines.append(f"| `{card.name}` | {card.what} | {card.how} | {options or '–'} |")
-    told = read_numbers(name)
-    if not told["players"]:
-        return "\n".join([*lines, "", NOT_MEASURED])
     game = cardenvs.load_game(name)
+    lines += trainings(game, [card for card in cards if card.training])
+    measured = {card.name: card.numbers for card in cards if card.numbers}
+    if not measured:
+        return "\n".join([*lines, "", NOT_MEASURED])
+    told = read_numbers(name)
+    if missing := [f"`{card.name}`" for card in cards if card.name not in measured]:
+        lines += ["", f"*Not measured yet: {', '.join(missing)}.*"]
     lines += ["", f"![Who does how well among whom in {game.title}](pictures/arena-{game.id}.png)"]
     changed = ", ".join(f"{option}={value}" for option, value in told["options"].items())
     lines += [
@@ -70,15 +75,37 @@ def table_of_agents(name: str) -> str:
         "agent of the row alone among those of the column, or its team against theirs, with the "
         "95 % interval.",
         "",
-        f"| Agent | Rating | Decisions/s | {' | '.join(f'`{name}`' for name in told['players'])} |",
-        f"|---|---|---|{'---|' * len(told['players'])}",
+        f"| Agent | Rating | Decisions/s | {' | '.join(f'`{name}`' for name in measured)} |",
+        f"|---|---|---|{'---|' * len(measured)}",
     ]
-    for player, numbers in told["players"].items():
-        cells = [_among(numbers["among"].get(other)) for other in told["players"]]
+    for player, numbers in measured.items():
+        cells = [_among(numbers["among"].get(other)) for other in measured]
         rating = f"{numbers['rating']['mu']:.1f} ± {numbers['rating']['sigma']:.1f}"
         rate = f"{numbers['decisions_per_second']:,}"
         lines.append(f"| `{player}` | {rating} | {rate} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def trainings(game: Game, cards: Sequence[agents.Card]) -> list[str]:
+    """Return how the trained agents of a game were trained, nothing if there are none."""
+    lines = [
+        "",
+        "| Trained | Decisions | Time | Seed | Commit | Curve |",
+        "|---|---|---|---|---|---|",
+    ]
+    for card in cards:
+        told = card.training
+        spent = f"{told['seconds'] / 60:,.0f} min on {told['machine']}"
+        commit = told["commit"][:7] + "+" * told["commit"].endswith("+")
+        curve = f"[dev deals](pictures/{curve_name(game.id, card.name)}.png)"
+        cells = f"`{card.name}`", f"{told['decisions']:,}", spent, str(told["config"]["seed"])
+        lines.append(f"| {' | '.join((*cells, commit, curve))} |")
+    return lines if cards else []
+
+
+def curve_name(game_id: str, agent: str) -> str:
+    """Return what the picture of an agent's learning curve is called."""
+    return f"curve-{game_id}-{agent}"
 
 
 def _among(result: list[float] | None) -> str:
@@ -101,6 +128,8 @@ def pictures() -> dict[Path, Path]:
     """Return the pictures of the pages, each with the one that it is a copy of."""
     found = {file.stem: file for file in sorted(RESULTS.glob("hint_lab_*.png"))}
     found |= {file.parent.name: file for file in sorted(RESULTS.glob("arena-*/arena.png"))}
+    for file in sorted(CHECKPOINTS.glob(f"*/*/{PICTURE}")):
+        found[curve_name(*file.parts[-3:-1])] = file
     return {DOCS / "pictures" / f"{name}.png": file for name, file in found.items()}
 
 

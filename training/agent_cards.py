@@ -24,7 +24,10 @@ from training.origin import RESULTS
 
 
 def numbers(report: ArenaReport, command: str) -> dict[str, Any]:
-    """Return what the cards of the players of an arena tell, and what it was measured on."""
+    """Return what the cards of the players of an arena tell, and what it was measured on.
+
+    The players are those of `agents.make`, by their names.
+    """
     facts = {one.label: one for one in report.players}
     ratings = {rating.player: rating for rating in report.ratings}
     players: dict[str, Any] = {}
@@ -41,6 +44,8 @@ def numbers(report: ArenaReport, command: str) -> dict[str, Any]:
             "rating": {"mu": round(rating.mu, 2), "sigma": round(rating.sigma, 2)},
             "decisions_per_second": round(one.decisions / one.seconds) if one.seconds else None,
         }
+        if training := agents.card(report.report.game, label).training:
+            players[label]["sha256"] = training["sha256"]  # numbers of this network alone
     row = report.report.rows[0]
     about = {"measure": report.report.measure, "fair": row.fair, "deals": row.deals}
     told = {"game": report.report.game, "options": report.report.options, "split": "test"}

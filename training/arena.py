@@ -364,7 +364,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m training.arena", description=__doc__)
     add_game_arguments(parser)
-    parser.add_argument("players", nargs="*", help=f"{PLAYER_TEXTS}; by default all by name")
+    parser.add_argument("players", nargs="*", help=f"{PLAYER_TEXTS}; by default the baselines")
     parser.add_argument(
         "--agent", action="append", default=[], metavar="MODULE:FACTORY", help=FACTORY_TEXT
     )
@@ -378,7 +378,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     try:
         game = game_of(given)
-        players = read_players(given.players or agents.list(game, fast=True), given.agent)
+        players = read_players(given.players or agents.baselines(game), given.agent)
         check_players(game, players)
     except ValueError as error:
         parser.error(str(error))

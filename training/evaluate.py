@@ -417,7 +417,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="a folder for the table as JSON, Markdown, text")
     given = parser.parse_args(arguments)
     game = game_of(given)
-    entrants = read_players(given.players or agents.list(game, fast=True), given.agent)
+    entrants = read_players(given.players or agents.baselines(game), given.agent)
     players = {
         label: player.make(game, given.seed + i)
         for i, (label, player) in enumerate(entrants.items())

@@ -31,6 +31,11 @@ def origin(packages: Iterable[str]) -> dict[str, Any]:
     }
 
 
+def knows_commit(commit: str) -> bool:
+    """Whether the repository of this checkout has a commit."""
+    return _git("cat-file", "-t", commit) == "commit"
+
+
 def _git(*words: str) -> str:
     """Return what git says of this checkout, nothing where it does not know."""
     command = ["git", "-C", str(Path(__file__).parent), *words]

@@ -20,7 +20,7 @@ from typing import Any
 
 import agents
 from agents.base import Agent
-from agents.learned import NetworkAgent
+from agents.learned import load_network
 from cardenvs.core.game import Game
 
 #: For the help of command lines.
@@ -62,7 +62,7 @@ class Player:
         make = _maker_of_file(self.what)
         try:
             if make is not None:
-                return make(Path(self.what), game, seed, **self.options)
+                return make(Path(self.what), game, seed=seed, **self.options)
             return agents.make(game, self.what, seed, **self.options)
         except (TypeError, ValueError) as error:
             raise ValueError(f"the player {self.text!r} cannot be made: {error}") from error
@@ -155,22 +155,8 @@ def _read_value(text: str) -> Any:
 # Files
 
 
-def _network(file: Path, game: Game, seed: int, **options: Any) -> Agent:
-    if not file.is_file():
-        raise ValueError(f"there is no file {file}")
-    agent = NetworkAgent.load(file, seed=seed, **options)
-    has = len(agent.layers[0][0]), len(agent.layers[-1][1])
-    needed = game.observation_size, game.num_actions
-    if has != needed:
-        raise ValueError(
-            f"the network has {has[0]} inputs and {has[1]} outputs; {game!r} with "
-            f"{game.num_players} players needs {needed[0]} and {needed[1]}"
-        )
-    return agent
-
-
 #: Who reads which files.
-_FILES: dict[str, Callable[..., Agent]] = {".npz": _network}
+_FILES: dict[str, Callable[..., Agent]] = {".npz": load_network}
 
 
 def _maker_of_file(what: str) -> Callable[..., Agent] | None:

@@ -47,7 +47,14 @@ from training.ppo_learner import NUM_RENEWALS, Learner, PPOConfig, below
 from training.processes import Processes
 from training.rollout import Collector
 from training.run_folder import claim_folder
-from training.runs import RunConfig, Strength, final_reports, read_settings, training_games
+from training.runs import (
+    RunConfig,
+    Strength,
+    about_run,
+    final_reports,
+    read_settings,
+    training_games,
+)
 
 NAME = "ppo"
 
@@ -314,7 +321,7 @@ class Books:
         measured = self._strength.measure(agent, run.decisions)
         snapshots = self._out / "snapshots"
         snapshots.mkdir(exist_ok=True)
-        agent.save(snapshots / f"{run.decisions:012}.npz")
+        agent.save(snapshots / f"{run.decisions:012}.npz", self._about())
         save_checkpoint(self._out, run.decisions, arrays, values)
         return {f"v {name}": f"{row.result:.3f}" for name, row in measured.items()}
 
@@ -323,12 +330,16 @@ class Books:
         self.log.close()
         run = self._run
         network, seed = run.learner.network, run.config.seed
-        network.agent().save(self._out / "policy.npz")
+        network.agent().save(self._out / "policy.npz", self._about())
         learners: dict[str, Agent] = {
             f"{NAME} (sampled)": network.agent(seed=seed, name=NAME),
             f"{NAME} (greedy)": network.agent(seed=seed, name=NAME, greedy=True),
         }
         return final_reports(run.games, learners, run.config, self._out, progress)
+
+    def _about(self) -> dict[str, Any]:
+        run = self._run
+        return about_run(self._out, run.games, NAME, run.decisions)
 
 
 # ----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 import agents
 from agents.base import Agent
+from agents.learned import about_network
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
 from training.curve import Curve
@@ -45,7 +46,7 @@ class RunConfig:
         curve_points: how often the learner is measured and saved.
         curve_deals, test_deals: how many deals these measurements and the last one play.
         measured_against: the players that both are played against, as in `training.players`; by
-            default the fast agents of the game.
+            default the baselines of the game.
     """
 
     game: str = "bred_ryg-v0"
@@ -109,6 +110,20 @@ def name_of(game: Game) -> str:
     return f"{what}-{game.num_players}"
 
 
+def about_run(out: Path, games: Sequence[Game], name: str, decisions: int) -> dict[str, Any]:
+    """Return what the file of a run's network tells of it.
+
+    Args:
+        out: the folder of the run.
+        games: what it is trained on.
+        name: of the network.
+        decisions: after how many of the learner's decisions it is saved.
+    """
+    run = json.loads((out / "config.json").read_text())
+    told = {"seed": run["config"]["seed"], "commit": run["commit"]}
+    return about_network(games, name=name, decisions=decisions, **told)
+
+
 class Strength:
     """Measures a learner on the dev deals while it learns, and keeps the curve."""
 
@@ -142,8 +157,8 @@ class Strength:
 
 
 def others_of(game: Game, texts: Sequence[str]) -> dict[str, Agent]:
-    """Return the players that a learner is measured against: those given, or the fast agents."""
-    return {text: read_player(text).make(game, 0) for text in texts or agents.list(game, fast=True)}
+    """Return the players that a learner is measured against: those given, or the baselines."""
+    return {text: read_player(text).make(game, 0) for text in texts or agents.baselines(game)}
 
 
 def final_reports(

@@ -245,7 +245,7 @@ def _make_env(config: Config, game: Game) -> SelfPlayVecEnv:
     """Return the tables; the first opponent of the pool is replaced before each rollout."""
     pool: list[Agent] = [agents.make(game, "random", config.seed)]
     shares = [1.0]
-    if "hints" in agents.list(game, fast=True):
+    if "hints" in agents.baselines(game):
         pool.append(agents.make(game, "hints", config.seed))
         shares = [1.0 - config.hints_share, config.hints_share]
     return SelfPlayVecEnv(game, config.num_tables, [agent.act for agent in pool], shares)
@@ -330,7 +330,7 @@ class SelfPlay(BaseCallback):
     def measure(self, model: MaskablePPO) -> None:
         """Add a point to the curve and save the model."""
         players: dict[str, Agent] = {LEARNER: snapshot(model, self._game, self._config.seed)}
-        baselines = agents.list(self._game, fast=True)
+        baselines = agents.baselines(self._game)
         players |= {name: agents.make(self._game, name, 0) for name in baselines}
         pairs = [(LEARNER, name) for name in baselines]
         deals = self._config.curve_deals
@@ -350,7 +350,7 @@ class SelfPlay(BaseCallback):
 def _final_table(config: Config, game: Game, model: MaskablePPO, progress: bool) -> Report:
     """Measure the learner, greedy and sampled, and the baselines on the test deals."""
     learner, greedy = f"{LEARNER} (sampled)", f"{LEARNER} (greedy)"
-    baselines = list(agents.list(game, fast=True))
+    baselines = agents.baselines(game)
     players: dict[str, Agent] = {name: agents.make(game, name, 0) for name in baselines}
     players[learner] = snapshot(model, game, config.seed)
     players[greedy] = snapshot(model, game, config.seed, greedy=True)

@@ -418,7 +418,7 @@ def test_hints_beat_chance_and_both_controls_in_every_kind_of_deal(
     subgame: str, num_players: int
 ) -> None:
     game = cardenvs.load_game("dreeg", scope="deal", subgame=subgame, num_players=num_players)
-    players = {name: agents.make(game, name, seed=1) for name in agents.list(game, fast=True)}
+    players = {name: agents.make(game, name, seed=1) for name in agents.baselines(game)}
     pairs = [("hints", name) for name in ("random", "lowest", "priority")]
     report = evaluate(game, players, pairs, 2_000, progress=False)
     assert all(row.low > 0.0 for row in report.rows)
@@ -427,7 +427,7 @@ def test_hints_beat_chance_and_both_controls_in_every_kind_of_deal(
 @pytest.mark.compiled
 def test_hints_beat_chance_and_both_controls_in_a_match() -> None:
     game = cardenvs.load_game("dreeg")
-    players = {name: agents.make(game, name, seed=1) for name in agents.list(game, fast=True)}
+    players = {name: agents.make(game, name, seed=1) for name in agents.baselines(game)}
     pairs = [("hints", name) for name in ("random", "lowest", "priority")]
     report = evaluate(game, players, pairs, 100, progress=False)
     assert all(row.low > 0.0 for row in report.rows)
