@@ -140,7 +140,8 @@ def final_reports(
         players = {name: agents.make(game, name, 0) for name in baselines} | dict(learners)
         pairs = [(learner, other) for other in baselines for learner in learners]
         pairs += [(other, learner) for learner in learners for other in baselines]
-        pairs += [("hints", other) for other in baselines if other != "hints"]
+        if "hints" in players:
+            pairs += [("hints", other) for other in baselines if other != "hints"]
         report = evaluate(game, players, pairs, deals, "test", progress)
         report.save(out, f"evaluation-{name_of(game)}" if len(games) > 1 else "evaluation")
         reports.append(report)
