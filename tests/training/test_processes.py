@@ -33,8 +33,9 @@ def environment() -> dict[str, str]:
 
 
 def run_in_two(*words: str) -> None:
+    command = command_of(*words)
     done = subprocess.run(
-        command_of(*words), env=environment(), cwd=ROOT, capture_output=True, text=True
+        command, env=environment(), cwd=ROOT, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
 

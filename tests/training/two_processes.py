@@ -84,10 +84,12 @@ def main(out: Path) -> None:
         "gradients": averaged(processes),
         "improved": improved(processes),
     }
-    (out / f"{processes.rank}.json").write_text(json.dumps(told))
+    leave = Processes.leave
+    Processes.leave = lambda processes: None  # who has left cannot join again
     copy_before_third_save(out / "copy")
     told["reports"] = len(train(CONFIG, out / "whole", progress=False))
     train(CONFIG, out / "copy", resume=True, progress=False)
+    leave(processes)
     (out / f"{processes.rank}.json").write_text(json.dumps(told))
 
 
