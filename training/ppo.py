@@ -39,11 +39,11 @@ from tqdm import tqdm
 from agents.base import Agent
 from cardenvs.command_line import add_game_arguments, game_of, options_of
 from cardenvs.core.rng import combine
-from training.checkpoints import load_checkpoint, save_checkpoint
+from training.checkpoints import below, load_checkpoint, save_checkpoint
 from training.evaluate import Report
 from training.logs import RunLog
-from training.players import read_player
-from training.ppo_learner import NUM_RENEWALS, Learner, PPOConfig, below
+from training.players import check_players, read_player
+from training.ppo_learner import NUM_RENEWALS, Learner, PPOConfig
 from training.processes import Processes
 from training.rollout import Collector
 from training.run_folder import claim_folder
@@ -51,6 +51,7 @@ from training.runs import (
     RunConfig,
     Strength,
     about_run,
+    check_counts,
     final_reports,
     read_settings,
     training_games,
@@ -85,6 +86,15 @@ class Config(PPOConfig, RunConfig):
     prior: str = ""
     prior_plays: bool = False
     initial: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the numbers; what depends on the game is checked when the run is made."""
+        RunConfig.__post_init__(self)
+        PPOConfig.__post_init__(self)
+        check_counts(self, ("num_tables", "num_steps"))
+        shares = self.opponents.values() if isinstance(self.opponents, Mapping) else [""]
+        if not all(isinstance(share, int | float) for share in shares):
+            raise ValueError(f"opponents have names and shares, unlike {self.opponents!r}")
 
 
 #: The name says about how long the run takes on one core; the number of decisions defines it.
@@ -136,15 +146,16 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
 
     Raises:
         FileExistsError: if the folder holds a run and `resume` is not set.
-        ValueError: if the folder holds a run of another configuration.
+        ValueError: if the folder holds a run of another configuration, or if the configuration
+            does not go with its game, its players or this machine.
         CheckpointError: if none of the folder's checkpoints can be read, or one cannot be written.
     """
     torch.set_num_threads(1)
     processes = Processes()
     is_first = processes.rank == 0
+    run = Run(config, processes)  # refuses what cannot be run before anything is written
     if is_first:
         claim_folder(out, config, PACKAGES, resume)
-    run = Run(config, processes)
     processes.gather(None)  # the folder is claimed
     if checkpoint := load_checkpoint(out):
         run.restore(checkpoint.arrays, checkpoint.values)
@@ -186,8 +197,18 @@ class Run:
     """
 
     def __init__(self, config: Config, processes: Processes) -> None:
+        """Deal the tables and make the network.
+
+        Raises:
+            ValueError: if the configuration does not go with its game, its players or this machine.
+        """
         self.config = config
         self.games = training_games(config.game, config.options)
+        self._players = {text: read_player(text) for text in config.opponents if text != PAST}
+        if config.prior:
+            self._players[config.prior] = read_player(config.prior)
+        for game in self.games:
+            check_players(game, self._players)
         self._processes = processes
         self._collector = Collector(
             self.games,
@@ -240,16 +261,18 @@ class Run:
             if text == PAST:
                 made[text] = [self.learner.past_self(seed)] * len(self.games)
             else:
-                player = read_player(text)
-                made[text] = [player.make(game, seed) for game in self.games]
+                made[text] = self._make(text, seed)
         return made
 
     def _prior(self) -> list[Agent] | None:
         """Make the prior for each variant, while it counts."""
         if not (self.config.prior and self.learner.prior_weight):
             return None
-        player = read_player(self.config.prior)
-        return [player.make(game, self._updates) for game in self.games]
+        return self._make(self.config.prior, self._updates)
+
+    def _make(self, text: str, seed: int) -> list[Agent]:
+        """Make a player for each variant."""
+        return [self._players[text].make(game, seed) for game in self.games]
 
     # -- checkpoints ---------------------------------------------------------------------------
 
@@ -309,8 +332,9 @@ class Books:
         """Go on with what the folder has, up to where the run is."""
         self._run = run
         self._out = out
-        self.log = RunLog(out, run.decisions)
-        self._strength = Strength(run.games, run.config, out, run.decisions)
+        known_until = run.decisions if run.points else -1  # without a checkpoint nothing is kept
+        self.log = RunLog(out, known_until)
+        self._strength = Strength(run.games, run.config, out, known_until)
 
     def measure(
         self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]

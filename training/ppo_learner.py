@@ -6,7 +6,8 @@ Letters of shapes: N decisions, R rows, B tables, O observation size, A actions.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +17,13 @@ import torch
 from torch import Tensor, nn
 
 from agents.base import SAMPLED, Agent
+from cardenvs.core.checks import whole_number
 from cardenvs.core.game import Game
+from training.checkpoints import below
 from training.networks import ActorCritic, log_probabilities
 from training.processes import Processes
 from training.rollout import Buffer
+from training.runs import check_counts, check_range
 
 #: How often in a run the magnet is renewed, and a past self kept.
 NUM_RENEWALS = 20
@@ -29,6 +33,18 @@ _CHUNK = 16_384
 
 #: What a step of the optimizer measures.
 _METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+
+#: What is at least 0 in a configuration.
+_WEIGHTS = (
+    "learning_rate",
+    "clip_range",
+    "entropy_start",
+    "entropy_end",
+    "value_weight",
+    "max_gradient",
+    "magnet_weight",
+    "prior_weight",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +90,15 @@ class PPOConfig:
     prior_until: float = 0.5
     policy_weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        check_counts(self, ("minibatch", "num_epochs", "pool_size"))
+        check_range(self, ("gamma", "gae_lambda"), 1.0)
+        check_range(self, _WEIGHTS, math.inf)
+        widths = self.layers if isinstance(self.layers, Sequence) else ()
+        if not widths or not all(whole_number(width) > 0 for width in widths):
+            raise ValueError(f"layers are one or more widths of at least 1, not {self.layers!r}")
+
 
 class Learner:
     """A network and what improves it.
@@ -95,7 +120,11 @@ class Learner:
             device: of the network: "cpu", "cuda".
             seed: of the first weights, and of all random numbers of the learner.
             processes: among which the gradients are averaged.
+
+        Raises:
+            ValueError: if there is no such device here, or if it cannot compute as told.
         """
+        _check_device(device, config.bfloat16)
         self.config = config
         self._device = device
         self._processes = processes
@@ -209,6 +238,10 @@ class Learner:
     def _improve(self, tensors: dict[str, Tensor], places: Tensor) -> dict[str, float]:
         """Descend in minibatches over the given places, in a new order each epoch."""
         config = self.config
+        if self._processes.least(len(places)) < 2:  # a short first rollout shows no outcomes
+            return dict.fromkeys((*_METRICS, "explained_variance"), 0.0) | {
+                "learning_rate": self.learning_rate
+            }
         for group in self._optimizer.param_groups:
             group["lr"] = self.learning_rate
         advantage, target = tensors["advantage"][places], tensors["target"][places]
@@ -285,7 +318,7 @@ class Learner:
         for i, state in self._optimizer.state_dict()["state"].items():
             parts[f"optimizer.{i}"] = state
         return {
-            f"{part}.{name}": tensor.detach().cpu().numpy()
+            f"{part}.{name}": tensor.detach().cpu().numpy().copy()
             for part, tensors in parts.items()
             for name, tensor in tensors.items()
         }
@@ -334,10 +367,10 @@ class PastSelf:
         return self._learner.sample(self._actor, observation, action_mask)[0]
 
 
-def below(prefix: str, things: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the things whose names begin so, by the rest of their names."""
-    return {
-        name.removeprefix(prefix): thing
-        for name, thing in things.items()
-        if name.startswith(prefix)
-    }
+def _check_device(device: str, bfloat16: bool) -> None:
+    if device != "cuda":
+        return
+    if not torch.cuda.is_available():
+        raise ValueError("the device is cuda, and torch finds none here; the other one is cpu")
+    if bfloat16 and not torch.cuda.is_bf16_supported():
+        raise ValueError("this device has no bfloat16; set bfloat16=false")
