@@ -275,7 +275,7 @@ def _what_still_loads(folder: Path) -> str:
             return f"the previous one, of step {read_checkpoint(place).step}, still loads"
         except CheckpointError:
             continue
-    return "there is no earlier one"
+    return "there is no earlier one that loads"
 
 
 def _remove_parts(parent: Path) -> None:
