@@ -21,6 +21,10 @@ from cardenvs.core.game import Game
 #: What stands for the logit of an illegal action: no chance, and yet no infinity in the entropy.
 IMPOSSIBLE = -1e9
 
+#: Below it a log-probability is as good as none; the exponential of less is no normal float32, and
+#: takes ten times as long.
+_LEAST_LOG = -80.0
+
 
 class Perceptron(nn.Module):
     """Linear layers with ReLU between them, over plain int8 inputs.
@@ -152,6 +156,11 @@ def log_probabilities(actor: nn.Module, observation: Tensor, action_mask: Tensor
     """
     logits = actor(observation).float().masked_fill(action_mask == 0, IMPOSSIBLE)
     return functional.log_softmax(logits, dim=1)
+
+
+def probabilities(logs: Tensor) -> Tensor:
+    """Return the exponentials of log-probabilities, float32 [N, A]; at illegal actions about 0."""
+    return logs.clamp_min(_LEAST_LOG).exp()
 
 
 def features_of_actions(game: Game) -> npt.NDArray[np.float32]:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from agents.base import SAMPLED, Agent
 from cardenvs.core.game import Game
-from training.networks import ActorCritic, log_probabilities
+from training.networks import ActorCritic, log_probabilities, probabilities
 from training.processes import Processes
 from training.rollout import Buffer
 
@@ -140,7 +140,7 @@ class Learner:
             logs = log_probabilities(actor, self._tensor(observation), self._tensor(mask))
         # The action with the largest ratio of its chance to an exponential number is a fair sample.
         noise = torch.empty_like(logs).exponential_(generator=self._generator)
-        action = (logs.exp() / noise.clamp_min_(1e-20)).argmax(1)
+        action = (probabilities(logs) / noise.clamp_min_(1e-20)).argmax(1)
         chosen = logs.gather(1, action[:, None]).squeeze(1)
         return action.cpu().numpy(), chosen.cpu().numpy()
 
@@ -191,7 +191,8 @@ class Learner:
         for start in range(0, len(places), _CHUNK):
             part = places[start : start + _CHUNK]
             with self._precision():
-                values[part] = self.network.value(seen[self._tensor(part)]).cpu().numpy()
+                rows = seen.index_select(0, self._tensor(part))
+                values[part] = self.network.value(rows).cpu().numpy()
 
     def _tensors(self, buffer: Buffer) -> dict[str, Tensor]:
         """Return what is learnt from, an entry for each place of the buffer."""
@@ -216,7 +217,9 @@ class Learner:
         for _ in range(config.num_epochs):
             shuffled = torch.randperm(len(places), generator=self._generator, device=places.device)
             for part in places[shuffled].tensor_split(num_parts):
-                sums += self._descend({name: whole[part] for name, whole in tensors.items()})
+                # On a CPU this is twenty times as fast as `whole[part]` where rows are bytes.
+                batch = {name: whole.index_select(0, part) for name, whole in tensors.items()}
+                sums += self._descend(batch)
         means = (sums / (config.num_epochs * num_parts)).tolist()
         return dict(zip(_METRICS, means, strict=True)) | {
             "explained_variance": 1.0 - (advantage.var() / target.var().clamp_min(1e-8)).item(),
@@ -235,7 +238,7 @@ class Learner:
         ratio = change.exp()
         clipped = ratio.clamp(1.0 - config.clip_range, 1.0 + config.clip_range)
         policy_loss = -torch.min(ratio * batch["advantage"], clipped * batch["advantage"]).mean()
-        entropy = -(logs.exp() * logs).sum(1).mean()
+        entropy = -(probabilities(logs) * logs).sum(1).mean()
         value_loss = (value - batch["target"]).square().mean()
         loss = policy_loss - self.entropy_weight * entropy + config.value_weight * value_loss
         if config.magnet_weight:
@@ -257,7 +260,7 @@ class Learner:
         """Return how far the policy is from the magnet, as a mean of KL divergences."""
         with torch.no_grad(), self._precision():
             anchor = log_probabilities(self._magnet, observation, mask)
-        return (logs.exp() * (logs - anchor)).sum(1).mean()
+        return (probabilities(logs) * (logs - anchor)).sum(1).mean()
 
     # -- checkpoints ---------------------------------------------------------------------------
 
