@@ -1,17 +1,19 @@
-"""How many decisions a second the learners learn from, beside what no learner can pass.
+"""How many decisions a second the learners learn from, beside what dense products allow.
 
-    python -m benchmarks.training_speed bred_ryg --json benchmarks/results/training_speed_bred_ryg.json
+    python -m benchmarks.training_speed bred_ryg --rounds 7
 
 Whole loops are measured, playing and learning, on one core: `training.ppo` in float32 and in
 bfloat16, MaskablePPO of sb3-contrib on the same game, and MaskablePPO on an environment that does
 nothing. All have the same network, epochs, rollouts and minibatches, and at every table one learner
-among hint agents. A decision counts when the learner learns from it, in seconds of wall time. In one
-round all of them are measured in turn, so that the ratios hold when the machine's speed drifts;
-figures are medians over rounds. Rates in seconds of processor time tell of other work beside.
+among hint agents. A decision counts when the learner has learnt from it, per second of wall time.
+In one round all of them are measured in turn, so that the ratios hold when the machine's speed
+drifts; figures are medians over rounds. Rates per second of processor time leave out the wait for
+a core.
 
-The floor: nothing but the matrix products that the network and its gradients need, in minibatches
-of the same size. Shares of our loop's wall time: `engine` is stepping, observing and masking,
-`opponents` the hint agents, `rollout` both of them and the learner's own play.
+The floor: nothing but the matrix products of the network and of its gradients, dense, in
+minibatches of the same size. (A learner that passes over the zeros of observations can go below
+it.) Shares of our loop's wall time: `engine` is stepping, observing and masking, `opponents` the
+hint agents, `rollout` both of them and the learner's own play.
 """
 
 from __future__ import annotations
@@ -117,6 +119,7 @@ class DoNothing(VecEnv):
     """A vector environment that hands out the same positions for ever."""
 
     def __init__(self, like: VecEnv) -> None:
+        self.render_mode = None
         super().__init__(like.num_envs, like.observation_space, like.action_space)
         self._observation = like.reset()
         self._masks = list(np.stack(like.env_method("action_masks")))
@@ -199,30 +202,23 @@ def own_ppo(game: Game, setting: Setting, bfloat16: bool) -> Callable[[], Sample
 
 def products(game: Game, setting: Setting, kind: torch.dtype) -> Callable[[], Sample]:
     """Return what measures the floor: products of the shapes that the learner needs."""
-    sizes = [(game.observation_size, *setting.layers, last) for last in (game.num_actions, 1)]
     count = setting.minibatch
-    tensors = [
-        [(torch.ones(count, a, dtype=kind), torch.ones(a, b, dtype=kind)) for a, b in pairs]
-        for pairs in map(list, map(itertools.pairwise, sizes))
+    networks = [(game.observation_size, *setting.layers, end) for end in (game.num_actions, 1)]
+    layers = [
+        (i, *(torch.ones(shape, dtype=kind) for shape in ((count, a), (a, b), (count, b))))
+        for sizes in networks
+        for i, (a, b) in enumerate(itertools.pairwise(sizes))
     ]
 
     def forward() -> None:
-        for layers in tensors:
-            for inputs, weight in layers:
-                inputs @ weight
+        for _, inputs, weight, _ in layers:
+            inputs @ weight
 
     def backward() -> None:
-        for layers in tensors:
-            for i, (inputs, weight) in enumerate(layers):
-                gradient = layers[i + 1][0] if i + 1 < len(layers) else outputs[weight.shape[1]]
-                inputs.T @ gradient
-                if i:  # nobody asks for the gradient of the observations
-                    gradient @ weight.T
-
-    outputs = {
-        layers[-1][1].shape[1]: torch.ones(count, layers[-1][1].shape[1], dtype=kind)
-        for layers in tensors
-    }
+        for i, inputs, weight, gradient in layers:
+            inputs.T @ gradient
+            if i:  # nobody asks for the gradient of the observations
+                gradient @ weight.T
 
     def learn() -> tuple[int, dict[str, float]]:
         for _ in range(parts := max(1, setting.decisions // count)):

@@ -20,6 +20,7 @@ from cardenvs.core.game import Game
 from training.networks import ActorCritic, log_probabilities, probabilities
 from training.processes import Processes
 from training.rollout import Buffer
+from training.sparse import Entries, entries_of
 
 #: How often in a run the magnet is renewed, and a past self kept.
 NUM_RENEWALS = 20
@@ -96,7 +97,6 @@ class Learner:
         self.config = config
         self._device = device
         self._processes = processes
-        self._observation_size = game.observation_size
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = ActorCritic(game, config.layers, config.central_critic, config.shares_actions)
@@ -229,10 +229,10 @@ class Learner:
     def _descend(self, batch: dict[str, Tensor]) -> Tensor:
         """Take one step of the optimizer; return what `_METRICS` names."""
         config, network = self.config, self.network
-        observation = batch["seen"][:, : self._observation_size]
+        seen = entries_of(batch["seen"])
         with self._precision():
-            logs = log_probabilities(network.actor, observation, batch["mask"])
-            value = network.value(batch["seen"])
+            logs = log_probabilities(network.actor, seen, batch["mask"])
+            value = network.value(seen)
         chosen = logs.gather(1, batch["action"][:, None]).squeeze(1)
         change = chosen - batch["log_probability"]
         ratio = change.exp()
@@ -242,7 +242,7 @@ class Learner:
         value_loss = (value - batch["target"]).square().mean()
         loss = policy_loss - self.entropy_weight * entropy + config.value_weight * value_loss
         if config.magnet_weight:
-            loss = loss + config.magnet_weight * self._divergence(logs, observation, batch["mask"])
+            loss = loss + config.magnet_weight * self._divergence(logs, seen, batch["mask"])
         if "advice" in batch:
             imitation = logs.gather(1, batch["advice"][:, None]).mean()
             loss = loss - self.prior_weight * imitation
@@ -256,10 +256,10 @@ class Learner:
             is_clipped = ((ratio - 1.0).abs() > config.clip_range).float().mean()
             return torch.stack([policy_loss, value_loss, entropy, moved, is_clipped])
 
-    def _divergence(self, logs: Tensor, observation: Tensor, mask: Tensor) -> Tensor:
+    def _divergence(self, logs: Tensor, seen: Tensor | Entries, mask: Tensor) -> Tensor:
         """Return how far the policy is from the magnet, as a mean of KL divergences."""
         with torch.no_grad(), self._precision():
-            anchor = log_probabilities(self._magnet, observation, mask)
+            anchor = log_probabilities(self._magnet, seen, mask)
         return (probabilities(logs) * (logs - anchor)).sum(1).mean()
 
     # -- checkpoints ---------------------------------------------------------------------------
