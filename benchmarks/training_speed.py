@@ -28,7 +28,7 @@ import argparse
 import itertools
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,14 @@ from training.processes import Processes
 from training.runs import training_games
 
 PACKAGES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
+
+RATIOS = {
+    "ppo float32 / MaskablePPO": ("ppo_float32", "maskable_ppo"),
+    "ppo bfloat16 / MaskablePPO": ("ppo_bfloat16", "maskable_ppo"),
+    "MaskablePPO / on do-nothing": ("maskable_ppo", "maskable_ppo_do_nothing"),
+    "ppo float32 / floor": ("ppo_float32", "floor_float32"),
+    "ppo bfloat16 / floor": ("ppo_bfloat16", "floor_bfloat16"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,36 +265,32 @@ def measure(game: Game, setting: Setting, rounds: int, progress: bool = True) ->
 
 def summary(samples: dict[str, list[Sample]]) -> dict[str, Any]:
     """Return the spreads of rates, ratios and shares over the rounds."""
-    rates = {name: [s.decisions / s.seconds for s in some] for name, some in samples.items()}
-    processor = {
-        name: spread([s.decisions / s.processor_seconds for s in some])
-        for name, some in samples.items()
-    }
-    pairs: Sequence[tuple[str, str, str]] = (
-        ("ppo float32 / MaskablePPO", "ppo_float32", "maskable_ppo"),
-        ("ppo bfloat16 / MaskablePPO", "ppo_bfloat16", "maskable_ppo"),
-        ("MaskablePPO / on do-nothing", "maskable_ppo", "maskable_ppo_do_nothing"),
-        ("ppo float32 / floor", "ppo_float32", "floor_float32"),
-        ("ppo bfloat16 / floor", "ppo_bfloat16", "floor_bfloat16"),
-    )
-    return {
-        "rates": {name: spread(values) for name, values in rates.items()},
-        "rates_of_processor_time": processor,
-        "ratios": {name: ratio(rates, upper, lower) for name, upper, lower in pairs},
-        "shares": {
-            f"{part}, {name}": spread([s.shares[part] for s in some])
+    clocks = {"": "seconds", "_of_processor_time": "processor_seconds"}
+    result: dict[str, Any] = {}
+    for suffix, clock in clocks.items():
+        rates = {
+            name: [sample.decisions / getattr(sample, clock) for sample in some]
             for name, some in samples.items()
-            for part in some[0].shares
-        },
+        }
+        result[f"rates{suffix}"] = {name: spread(values) for name, values in rates.items()}
+        result[f"ratios{suffix}"] = {
+            name: ratio(rates, upper, lower) for name, (upper, lower) in RATIOS.items()
+        }
+    result["shares"] = {
+        f"{part}, {name}": spread([sample.shares[part] for sample in some])
+        for name, some in samples.items()
+        for part in some[0].shares
     }
+    return result
 
 
 def report(result: dict[str, Any]) -> str:
     """Return the figures as tables in Markdown."""
     parts = (
         ("Decisions learnt from per second", "rates", ",.0f"),
-        ("The same per second of processor time", "rates_of_processor_time", ",.0f"),
         ("Ratio", "ratios", ".2f"),
+        ("Per second of processor time", "rates_of_processor_time", ",.0f"),
+        ("Ratio by processor time", "ratios_of_processor_time", ".2f"),
         ("Share of wall time", "shares", ".3f"),
     )
     lines = []

@@ -40,13 +40,14 @@ def test_ratios_are_taken_round_by_round() -> None:
     assert result["ratios"]["ppo float32 / floor"] == {"median": 0.5, "min": 0.5, "max": 0.5}
     assert result["rates"]["maskable_ppo"] == {"median": 7.5, "min": 5.0, "max": 10.0}
     assert result["rates_of_processor_time"]["maskable_ppo"]["median"] == 20.0
+    assert result["ratios_of_processor_time"]["ppo float32 / floor"]["median"] == 1.0
 
 
 def test_the_command_line_tells_where_figures_come_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figures = {"rates": {"a": {"median": 2.0, "min": 1.0, "max": 3.0}}}
-    parts = ("rates_of_processor_time", "ratios", "shares")
+    parts = ("ratios", "rates_of_processor_time", "ratios_of_processor_time", "shares")
     empty: dict[str, dict[str, float]] = {part: {} for part in parts}
     monkeypatch.setattr(training_speed, "measure", lambda *_: figures | empty)
     file = tmp_path / "speed.json"

@@ -278,7 +278,7 @@ class Books:
         self._run = run
         self._out = out
         self.log = RunLog(out, run.decisions)
-        self._strength = Strength(run.games, run.config.curve_deals, out, run.decisions)
+        self._strength = Strength(run.games, run.config, out, run.decisions)
 
     def measure(
         self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]
@@ -303,7 +303,7 @@ class Books:
             f"{NAME} (sampled)": network.agent(seed=seed, name=NAME),
             f"{NAME} (greedy)": network.agent(seed=seed, name=NAME, greedy=True),
         }
-        return final_reports(run.games, learners, run.config.test_deals, self._out, progress)
+        return final_reports(run.games, learners, run.config, self._out, progress)
 
 
 # ----------------------------------------------------------------------------------------------

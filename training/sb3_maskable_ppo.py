@@ -205,15 +205,17 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
     model.set_logger(Logger(None, []))  # the log is ours; SB3 would leave a folder in /tmp
     # A resumed run goes on with other deals than those that it began with.
     env.seed(config.first_deal + model.num_timesteps)
-    bar = tqdm(
-        total=config.decisions,
-        initial=model.num_timesteps,
-        unit=" decisions",
-        unit_scale=True,
-        smoothing=0,
-        disable=not progress,
-    )
-    with RunLog(out, keep_until=model.num_timesteps) as log, bar:
+    with (
+        RunLog(out, keep_until=model.num_timesteps) as log,
+        tqdm(
+            total=config.decisions,
+            initial=model.num_timesteps,
+            unit=" decisions",
+            unit_scale=True,
+            smoothing=0,
+            disable=not progress,
+        ) as bar,
+    ):
         callback = SelfPlay(config, model, env, out, log, bar)
         missing = config.decisions - model.num_timesteps
         if missing > 0:
@@ -229,7 +231,7 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
         f"{NAME} (sampled)": snapshot(model, game, config.seed),
         f"{NAME} (greedy)": snapshot(model, game, config.seed, greedy=True),
     }
-    return final_reports([game], learners, config.test_deals, out, progress)
+    return final_reports([game], learners, config, out, progress)
 
 
 def snapshot(
@@ -307,7 +309,7 @@ class SelfPlay(BaseCallback):
         self._env = env
         self._log = log
         self._bar = bar
-        self._strength = Strength([env.game], config.curve_deals, out, model.num_timesteps)
+        self._strength = Strength([env.game], config, out, model.num_timesteps)
         self._out = out
         self._snapshots = out / "snapshots"
         self._snapshots.mkdir(exist_ok=True)

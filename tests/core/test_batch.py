@@ -631,6 +631,8 @@ def wrong_snapshots(batch):
         yield batch_of(**other).snapshot(), f"a snapshot with {name} .* does not fit a batch with "
     about = np.frombuffer(bytes(taken["about"]).replace(b"[2]", b"[3]"), np.uint8)
     yield taken | {"about": about}, "another version of the game"
+    nothing = np.frombuffer(b"{}", np.uint8)
+    yield taken | {"about": nothing}, "a snapshot with game None does not fit"
     yield taken | {"units": taken["units"][:, 1:]}, r"units in the snapshot is int64 \[5, "
     yield taken | {"rows": taken["rows"].view(np.int8)}, "rows in the snapshot is int8"
     yield taken | {"sampling": np.zeros(3, np.int64)}, r"int64 \[3\], not int64 \[2\]"

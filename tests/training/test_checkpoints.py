@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import subprocess
 import sys
 import warnings
@@ -87,7 +88,7 @@ def test_arrays_come_back_as_they_were_and_can_be_written_to(tmp_path: Path) -> 
 def test_values_come_back_as_they_were(tmp_path: Path) -> None:
     values = {"generator": np.random.default_rng(1).bit_generator.state, "best": float("-inf")}
     values |= {"rate": 0.1, "name": "bræus", "nothing": None, "list": [1, [2.5]]}
-    save_checkpoint(tmp_path, 10**12 - 1, {}, values)
+    save_checkpoint(tmp_path, np.int64(10**12 - 1), {}, values)
     found = load_checkpoint(tmp_path)
     assert found is not None
     assert (found.step, found.values, found.arrays) == (10**12 - 1, values, {})
@@ -129,9 +130,10 @@ UNFIT: dict[str, tuple[Any, str]] = {
     "a number": ({"arrays": {"x": 3}}, "'x' is no array but 3; it may belong to the values"),
     "a path": ({"values": {"x": Path()}}, "cannot be written as JSON"),
     "a NumPy number": ({"values": {"x": np.float32(1)}}, "cannot be written as JSON"),
-    "a negative step": ({"step": -1}, "a step is at least 0"),
-    "a long step": ({"step": 10**12}, "below 10"),
-    "none kept": ({"keep": 0}, "keep at least 1"),
+    "a negative step": ({"step": -1}, "a step is a whole number, at least 0 and .*, not -1"),
+    "a long step": ({"step": 10**12}, r"below 10\*\*12, not 1000000000000"),
+    "half a step": ({"step": 0.5}, "not 0.5"),
+    "none kept": ({"keep": 0}, "keep is a whole number of at least 1, not 0"),
 }
 
 
@@ -221,6 +223,27 @@ def test_a_save_that_is_interrupted_anywhere_leaves_what_was(
     assert names(tmp_path) == ["000000000001", "000000000003"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be flushed there")
+def test_everything_is_on_the_disk_before_it_gets_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def note_fsync(opened: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(opened).st_mode) else "file")
+        fsync(opened)
+
+    def note_replace(old: Path, new: Path) -> None:
+        done.append("rename")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", note_fsync)
+    monkeypatch.setattr(os, "replace", note_replace)
+    save_at(tmp_path, 1)
+    assert done == ["file", "file", "folder", "rename", "folder"]
+
+
 def interrupted(*_: Any) -> None:
     raise KeyboardInterrupt
 
@@ -273,7 +296,9 @@ def test_a_full_disk_is_told_and_leaves_what_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
 ) -> None:
     save_at(tmp_path, 1, 2)
-    message = rf"step 3 could not be written to {tmp_path}.*No space left.* of step 2, still loads"
+    message = (
+        rf"step 3 could not be written to {tmp_path}.*No space left.* that of step 2 still loads"
+    )
     with monkeypatch.context() as patched:
         patched.setattr(owner, name, no_space)
         with pytest.raises(CheckpointError, match=message):
@@ -309,7 +334,7 @@ def test_a_write_that_the_system_cuts_short_leaves_what_was(tmp_path: Path) -> N
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", LIMITED, str(tmp_path)]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "File too large; the previous one, of step 1, still loads" in told.stdout
+    assert "File too large; that of step 1 still loads" in told.stdout
     assert names(tmp_path) == ["000000000001"]
     assert step_loaded(tmp_path) == 1
 

@@ -96,7 +96,6 @@ def test_the_table_has_the_learner_both_ways_and_the_baselines(run: Path) -> Non
         ("maskable_ppo (greedy)", "random (sampled)"),
         ("maskable_ppo (sampled)", "hints (greedy)"),
         ("maskable_ppo (greedy)", "hints (greedy)"),
-        ("hints (greedy)", "random (sampled)"),
         ("hints (greedy)", "maskable_ppo (sampled)"),
     } <= pairs
 
