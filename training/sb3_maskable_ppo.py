@@ -54,7 +54,7 @@ from cardenvs.registry import load_game
 from training.evaluate import Report
 from training.logs import RunLog
 from training.networks import features_of_actions
-from training.players import read_player
+from training.players import check_players, read_player
 from training.policies import SharedActionsPolicy
 from training.run_folder import claim_folder
 from training.runs import RunConfig, Strength, final_reports, read_run, training_games
@@ -194,7 +194,8 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
 
     Raises:
         FileExistsError: if the folder holds a run and `resume` is not set.
-        ValueError: if the folder holds a run of another configuration.
+        ValueError: if the folder holds a run of another configuration, or if an opponent cannot be
+            made for the game.
     """
     torch.set_num_threads(1)
     torch.distributions.Distribution.set_default_validate_args(False)  # a tenth of the time
@@ -203,10 +204,11 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
     has_begun = claim_folder(out, config, PACKAGES, resume, checkpoint=CHECKPOINT)
     model = _load_model(config, env, out) if has_begun else _new_model(config, env)
     model.set_logger(Logger(None, []))  # the log is ours; SB3 would leave a folder in /tmp
+    known_until = model.num_timesteps if has_begun else -1  # without a checkpoint nothing is kept
     # A resumed run goes on with other deals than those that it began with.
     env.seed(config.first_deal + model.num_timesteps)
     with (
-        RunLog(out, keep_until=model.num_timesteps) as log,
+        RunLog(out, known_until) as log,
         tqdm(
             total=config.decisions,
             initial=model.num_timesteps,
@@ -216,7 +218,8 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
             disable=not progress,
         ) as bar,
     ):
-        callback = SelfPlay(config, model, env, out, log, bar)
+        strength = Strength([game], config, out, known_until)
+        callback = SelfPlay(config, model, env, out, (log, strength, bar))
         missing = config.decisions - model.num_timesteps
         if missing > 0:
             model.learn(
@@ -254,7 +257,12 @@ def _training_game(config: Config) -> Game:
 
 
 def _make_env(config: Config, game: Game) -> SelfPlayVecEnv:
-    """Return the tables, with random players in the places where `SelfPlay` puts opponents."""
+    """Return the tables, with random players in the places where `SelfPlay` puts opponents.
+
+    Raises:
+        ValueError: if an opponent cannot be made for the game.
+    """
+    check_players(game, {text: read_player(text) for text in config.opponents if text != PAST})
     shares = list(config.opponents.values())
     anybody = agents.make(game, "random", config.seed)
     pool = [anybody.act] * (1 + len(shares))
@@ -299,17 +307,22 @@ class SelfPlay(BaseCallback):
         model: MaskablePPO,
         env: SelfPlayVecEnv,
         out: Path,
-        log: RunLog,
-        bar: Any,
+        books: tuple[RunLog, Strength, Any],
     ) -> None:
-        """Go on with what the folder has, up to where the model is, and seat the opponents."""
+        """Measure a new model, and seat the opponents.
+
+        Args:
+            config: of the run.
+            model: the learner.
+            env: its tables.
+            out: the folder of the run.
+            books: the log, the curve, and a progress bar.
+        """
         super().__init__()
         self._config = config
         self._learner = model
         self._env = env
-        self._log = log
-        self._bar = bar
-        self._strength = Strength([env.game], config, out, model.num_timesteps)
+        self._log, self._strength, self._bar = books
         self._out = out
         self._snapshots = out / "snapshots"
         self._snapshots.mkdir(exist_ok=True)

@@ -231,11 +231,14 @@ def test_of_several_variants_the_games_own_is_learnt() -> None:
     assert script._training_game(TINY).options["reward"] == "zero_sum"
 
 
-def test_a_configuration_that_is_not_possible_is_refused() -> None:
+def test_a_configuration_that_is_not_possible_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="below 2"):
         Config(seed=2**30)
     with pytest.raises(ValueError, match="at most 1 in all"):
         Config(opponents={"hints": 0.7, "random": 0.5})
+    with pytest.raises(ValueError, match="nobody"):
+        train(replace(TINY, opponents={"nobody": 0.5}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_opponents_are_the_newest_self_past_ones_and_others(
