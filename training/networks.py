@@ -17,9 +17,14 @@ from torch.nn import functional
 
 from agents.learned import NetworkAgent
 from cardenvs.core.game import Game
+from training.sparse import Entries, entries_of
 
 #: What stands for the logit of an illegal action: no chance, and yet no infinity in the entropy.
 IMPOSSIBLE = -1e9
+
+#: Below it a log-probability is as good as none; the exponential of less is no normal float32, and
+#: takes ten times as long.
+_LEAST_LOG = -80.0
 
 
 class Perceptron(nn.Module):
@@ -60,13 +65,22 @@ class Perceptron(nn.Module):
             self.last = SharedLinear(sizes[-1], features)
         _make_orthogonal(self.last, last_gain)
 
-    def forward(self, plain: Tensor) -> Tensor:
-        """Answer int8 [N, inputs] by [N, outputs], in the type of the weights or of autocast."""
+    def forward(self, plain: Tensor | Entries) -> Tensor:
+        """Answer int8 [N, inputs or more] by [N, outputs], in the type of the weights or autocast.
+
+        Inputs beyond those of the network are not looked at.
+        """
         first, *others = self._hidden()
-        signal = plain.to(_working_type(first.weight))
-        signal = functional.relu(functional.linear(signal, first.weight * self.scale, first.bias))
+        weight = first.weight * self.scale
+        inputs = entries_of(plain) if isinstance(plain, Tensor) else plain
+        if isinstance(inputs, Entries):
+            signal = inputs.linear(weight, first.bias)
+        else:
+            signal = inputs[:, : len(self.scale)].to(_working_type(weight))
+            signal = functional.linear(signal, weight, first.bias)
+        signal = functional.relu_(signal)
         for layer in others:
-            signal = functional.relu(layer(signal))
+            signal = functional.relu_(layer(signal))
         answer: Tensor = self.last(signal)
         return answer
 
@@ -132,7 +146,7 @@ class ActorCritic(nn.Module):
         self.actor = Perceptron(scale, widths, game.num_actions, 0.01, features)
         self.critic = Perceptron(seen, widths, 1, 1.0)
 
-    def value(self, seen: Tensor) -> Tensor:
+    def value(self, seen: Tensor | Entries) -> Tensor:
         """Return what the mover will still gain, float32 [N]."""
         answer: Tensor = self.critic(seen)
         return answer.float().squeeze(1)
@@ -142,16 +156,23 @@ class ActorCritic(nn.Module):
         return NetworkAgent(self.actor.layers(), **options)
 
 
-def log_probabilities(actor: nn.Module, observation: Tensor, action_mask: Tensor) -> Tensor:
+def log_probabilities(
+    actor: nn.Module, observation: Tensor | Entries, action_mask: Tensor
+) -> Tensor:
     """Return a policy's log-probabilities, float32 [N, A]; those of illegal actions are far below.
 
     Args:
         actor: gives a logit an action.
-        observation: int8 [N, O].
+        observation: int8 [N, O or more].
         action_mask: int8 [N, A].
     """
     logits = actor(observation).float().masked_fill(action_mask == 0, IMPOSSIBLE)
     return functional.log_softmax(logits, dim=1)
+
+
+def probabilities(logs: Tensor) -> Tensor:
+    """Return the exponentials of log-probabilities, float32 [N, A]; at illegal actions about 0."""
+    return logs.clamp_min(_LEAST_LOG).exp()
 
 
 def features_of_actions(game: Game) -> npt.NDArray[np.float32]:

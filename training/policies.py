@@ -4,54 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
-import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
-from torch import Tensor, nn
-from torch.nn import functional
 
-from cardenvs.core.game import Game
-
-
-def features_of_actions(game: Game) -> npt.NDArray[np.float32]:
-    """Return a row of features an action, float32 [A, F]: those of the game, and its card.
-
-    Actions of consecutive ids that stand for a whole deck speak of its cards in their order.
-    """
-    num_cards = game.rules.DECK.num_cards
-    cards = np.zeros((game.num_actions, num_cards), np.float32)
-    for part in game.actions.ranges:
-        start = game.actions.slices[part.name].start
-        for index in range(part.size if part.size % num_cards == 0 else 0):
-            cards[start + index, index % num_cards] = 1.0
-    return np.concatenate([game.action_features, cards], axis=1)
-
-
-class SharedLinear(nn.Linear):
-    """A layer of logits in which alike actions share weights.
-
-    The weights of an action are its own and those of its features: what is learnt about one action
-    at once holds for all of the same card, or of the same kind.
-    """
-
-    def __init__(self, num_inputs: int, features: npt.NDArray[Any]) -> None:
-        """Make the layer; `features` has a row for each action, float32 [A, F]."""
-        super().__init__(num_inputs, len(features))
-        self.features: Tensor
-        self.register_buffer("features", torch.as_tensor(features))
-        self.shared_weight = nn.Parameter(torch.zeros(features.shape[1], num_inputs))
-        self.shared_bias = nn.Parameter(torch.zeros(features.shape[1]))
-
-    def merged(self) -> tuple[Tensor, Tensor]:
-        """Return weights, [A, inputs], and biases, [A], of the plain layer that does the same."""
-        weight = self.weight + self.features @ self.shared_weight
-        return weight, self.bias + self.features @ self.shared_bias
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Return the logits, float32 [N, A]."""
-        return functional.linear(inputs, *self.merged())
+from training.networks import SharedLinear
 
 
 class SharedActionsPolicy(MaskableActorCriticPolicy):

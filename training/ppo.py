@@ -25,10 +25,9 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import argparse
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,6 @@ import torch
 from tqdm import tqdm
 
 from agents.base import Agent
-from cardenvs.command_line import add_game_arguments, game_of, options_of
 from cardenvs.core.rng import combine
 from training.checkpoints import below, load_checkpoint, save_checkpoint
 from training.evaluate import Report
@@ -53,7 +51,7 @@ from training.runs import (
     about_run,
     check_counts,
     final_reports,
-    read_settings,
+    read_run,
     training_games,
 )
 
@@ -372,30 +370,8 @@ class Books:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m training.ppo", description=__doc__)
-    add_game_arguments(parser)
-    parser.add_argument("--preset", choices=list(PRESETS), default="10min")
-    parser.add_argument("--seed", type=int, default=Config.seed)
-    parser.add_argument("--device", help="of the network: cpu, cuda; by default as the preset")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a field of the configuration, its value as JSON; may be given several times",
-    )
-    parser.add_argument("--out", type=Path, help="by default runs/GAME-OPTIONS-PRESET-SEED")
-    parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint")
-    given = parser.parse_args(arguments)
-    game = game_of(given)
-    options = options_of(given)
-    config = config_of(game.id, given.preset, options=options, seed=given.seed)
-    config = replace(config, **read_settings(Config, given.set))
-    if given.device:
-        config = replace(config, device=given.device)
-    name = "-".join([game.id, *map(str, options.values()), given.preset, str(given.seed)])
-    out = given.out or Path("runs") / name
-    for report in train(config, out, given.resume):
+    config, out, resume = read_run("ppo", __doc__, PRESETS, config_of, arguments)
+    for report in train(config, out, resume):
         print(f"{report.text()}\n")
     print(f"This and the learning curve are in {out}")
 

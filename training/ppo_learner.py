@@ -20,10 +20,11 @@ from agents.base import SAMPLED, Agent
 from cardenvs.core.checks import whole_number
 from cardenvs.core.game import Game
 from training.checkpoints import below
-from training.networks import ActorCritic, log_probabilities
+from training.networks import ActorCritic, log_probabilities, probabilities
 from training.processes import Processes
 from training.rollout import Buffer
 from training.runs import check_counts, check_range
+from training.sparse import Entries, entries_of
 
 #: How often in a run the magnet is renewed, and a past self kept.
 NUM_RENEWALS = 20
@@ -128,7 +129,6 @@ class Learner:
         self.config = config
         self._device = device
         self._processes = processes
-        self._observation_size = game.observation_size
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = ActorCritic(game, config.layers, config.central_critic, config.shares_actions)
@@ -172,7 +172,7 @@ class Learner:
             logs = log_probabilities(actor, self._tensor(observation), self._tensor(mask))
         # The action with the largest ratio of its chance to an exponential number is a fair sample.
         noise = torch.empty_like(logs).exponential_(generator=self._generator)
-        action = (logs.exp() / noise.clamp_min_(1e-20)).argmax(1)
+        action = (probabilities(logs) / noise.clamp_min_(1e-20)).argmax(1)
         chosen = logs.gather(1, action[:, None]).squeeze(1)
         return action.cpu().numpy(), chosen.cpu().numpy()
 
@@ -223,7 +223,8 @@ class Learner:
         for start in range(0, len(places), _CHUNK):
             part = places[start : start + _CHUNK]
             with self._precision():
-                values[part] = self.network.value(seen[self._tensor(part)]).cpu().numpy()
+                rows = seen.index_select(0, self._tensor(part))
+                values[part] = self.network.value(rows).cpu().numpy()
 
     def _tensors(self, buffer: Buffer) -> dict[str, Tensor]:
         """Return what is learnt from, an entry for each place of the buffer."""
@@ -252,7 +253,9 @@ class Learner:
         for _ in range(config.num_epochs):
             shuffled = torch.randperm(len(places), generator=self._generator, device=places.device)
             for part in places[shuffled].tensor_split(num_parts):
-                sums += self._descend({name: whole[part] for name, whole in tensors.items()})
+                # On a CPU this is twenty times as fast as `whole[part]` where rows are bytes.
+                batch = {name: whole.index_select(0, part) for name, whole in tensors.items()}
+                sums += self._descend(batch)
         means = (sums / (config.num_epochs * num_parts)).tolist()
         return dict(zip(_METRICS, means, strict=True)) | {
             "explained_variance": 1.0 - (advantage.var() / target.var().clamp_min(1e-8)).item(),
@@ -262,21 +265,21 @@ class Learner:
     def _descend(self, batch: dict[str, Tensor]) -> Tensor:
         """Take one step of the optimizer; return what `_METRICS` names."""
         config, network = self.config, self.network
-        observation = batch["seen"][:, : self._observation_size]
+        seen = entries_of(batch["seen"])
         with self._precision():
-            logs = log_probabilities(network.actor, observation, batch["mask"])
-            value = network.value(batch["seen"])
+            logs = log_probabilities(network.actor, seen, batch["mask"])
+            value = network.value(seen)
         chosen = logs.gather(1, batch["action"][:, None]).squeeze(1)
         change = chosen - batch["log_probability"]
         ratio = change.exp()
         clipped = ratio.clamp(1.0 - config.clip_range, 1.0 + config.clip_range)
         policy_loss = -torch.min(ratio * batch["advantage"], clipped * batch["advantage"]).mean()
-        entropy = -(logs.exp() * logs).sum(1).mean()
+        entropy = -(probabilities(logs) * logs).sum(1).mean()
         value_loss = (value - batch["target"]).square().mean()
         loss = config.policy_weight * policy_loss + config.value_weight * value_loss
         loss = loss - self.entropy_weight * entropy
         if config.magnet_weight:
-            loss = loss + config.magnet_weight * self._divergence(logs, observation, batch["mask"])
+            loss = loss + config.magnet_weight * self._divergence(logs, seen, batch["mask"])
         if "advice" in batch:
             imitation = logs.gather(1, batch["advice"][:, None]).mean()
             loss = loss - self.prior_weight * imitation
@@ -290,11 +293,11 @@ class Learner:
             is_clipped = ((ratio - 1.0).abs() > config.clip_range).float().mean()
             return torch.stack([policy_loss, value_loss, entropy, moved, is_clipped])
 
-    def _divergence(self, logs: Tensor, observation: Tensor, mask: Tensor) -> Tensor:
+    def _divergence(self, logs: Tensor, seen: Tensor | Entries, mask: Tensor) -> Tensor:
         """Return how far the policy is from the magnet, as a mean of KL divergences."""
         with torch.no_grad(), self._precision():
-            anchor = log_probabilities(self._magnet, observation, mask)
-        return (logs.exp() * (logs - anchor)).sum(1).mean()
+            anchor = log_probabilities(self._magnet, seen, mask)
+        return (probabilities(logs) * (logs - anchor)).sum(1).mean()
 
     # -- checkpoints ---------------------------------------------------------------------------
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import agents
 from agents.base import Agent
 from agents.learned import about_network
+from cardenvs.command_line import add_game_arguments, game_of, options_of
 from cardenvs.core.checks import whole_number
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
@@ -100,6 +102,59 @@ def check_range(config: Any, names: Iterable[str], high: float) -> None:
         value = getattr(config, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= high:
             raise ValueError(f"{name} is a number between 0 and {high}, not {value!r}")
+
+
+AnyConfig = TypeVar("AnyConfig", bound=RunConfig)
+
+
+def read_run(
+    trainer: str,
+    about: str | None,
+    presets: Iterable[str],
+    config_of: Callable[..., AnyConfig],
+    arguments: Sequence[str] | None,
+) -> tuple[AnyConfig, Path, bool]:
+    """Read the command line that all trainers have.
+
+    Args:
+        trainer: its module below `training`.
+        about: what the help begins with.
+        presets: their names.
+        config_of: (game id, preset, **changed) -> configuration.
+        arguments: by default those of the process.
+
+    Returns:
+        The configuration, the folder of the run, and whether to go on from a checkpoint there.
+
+    Raises:
+        ValueError: if a setting cannot be read, see `read_settings`, or is not possible.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"python -m training.{trainer}",
+        description=about,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_game_arguments(parser)
+    parser.add_argument("--preset", choices=list(presets), default="10min")
+    parser.add_argument("--seed", type=int, default=RunConfig.seed)
+    parser.add_argument("--device", help="of the network: cpu, cuda; by default as the preset")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a field of the configuration, its value as JSON; may be given several times",
+    )
+    parser.add_argument("--out", type=Path, help="by default runs/TRAINER-GAME-OPTIONS-PRESET-SEED")
+    parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint")
+    given = parser.parse_args(arguments)
+    game, options = game_of(given), options_of(given)
+    config = config_of(game.id, given.preset, options=options, seed=given.seed)
+    config = replace(config, **read_settings(type(config), given.set))
+    if given.device:
+        config = replace(config, device=given.device)
+    name = "-".join([trainer, game.id, *map(str, options.values()), given.preset, str(given.seed)])
+    return config, given.out or Path("runs") / name, given.resume
 
 
 def read_settings(config: type, texts: Iterable[str]) -> dict[str, Any]:

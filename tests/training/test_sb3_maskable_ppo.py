@@ -19,15 +19,16 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from agents.learned import NetworkAgent
+from training import ppo
 from training import sb3_maskable_ppo as script
-from training.policies import SharedLinear, features_of_actions
+from training.networks import SharedLinear, features_of_actions
 from training.sb3_maskable_ppo import PRESETS, Config, config_of, snapshot, train
 
 TINY = Config(
     decisions=192,
     num_tables=4,
     num_steps=16,
-    batch_size=32,
+    minibatch=32,
     num_epochs=1,
     layers=(16,),
     curve_points=3,
@@ -36,7 +37,7 @@ TINY = Config(
 )
 FILES = (
     "checkpoint.zip config.json curve.csv curve.png "
-    "evaluation.json evaluation.md evaluation.txt log.csv policy.npz tensorboard"
+    "evaluation.json evaluation.md evaluation.txt log.csv policy.npz snapshots tensorboard"
 )
 
 
@@ -77,11 +78,13 @@ def test_the_curve_begins_at_nothing_and_ends_at_the_goal(run: Path) -> None:
 def test_every_update_is_logged(run: Path) -> None:
     updates = log_of(run)
     assert [int(update["step"]) for update in updates] == [64, 128, 192]
-    assert [float(update["train/n_updates"]) for update in updates] == [1, 2, 3]
-    rates = [float(update["train/learning_rate"]) for update in updates]
+    rates = [float(update["learning_rate"]) for update in updates]
     assert rates == pytest.approx([TINY.learning_rate * share for share in (2 / 3, 1 / 3, 0.0)])
-    measured = ["loss", "entropy_loss", "explained_variance", "clip_fraction", "approx_kl"]
-    assert {f"train/{name}" for name in measured} <= set(updates[0])
+    for update in updates:
+        assert 0.0 < float(update["entropy"]) < np.log(52)
+        assert float(update["value_loss"]) > 0.0
+        assert float(update["decisions_per_second"]) > 0.0
+        assert 0.0 < float(update["share_of_rollout"]) < 1.0
 
 
 def test_the_table_has_the_learner_both_ways_and_the_baselines(run: Path) -> None:
@@ -89,12 +92,11 @@ def test_the_table_has_the_learner_both_ways_and_the_baselines(run: Path) -> Non
     pairs = {(row["player"], row["others"]) for row in told["rows"]}
     assert told["split"] == "test"
     assert {
-        ("ppo (sampled)", "random (sampled)"),
-        ("ppo (greedy)", "random (sampled)"),
-        ("ppo (sampled)", "hints (greedy)"),
-        ("ppo (greedy)", "hints (greedy)"),
-        ("hints (greedy)", "random (sampled)"),
-        ("hints (greedy)", "ppo (sampled)"),
+        ("maskable_ppo (sampled)", "random (sampled)"),
+        ("maskable_ppo (greedy)", "random (sampled)"),
+        ("maskable_ppo (sampled)", "hints (greedy)"),
+        ("maskable_ppo (greedy)", "hints (greedy)"),
+        ("hints (greedy)", "maskable_ppo (sampled)"),
     } <= pairs
 
 
@@ -166,6 +168,10 @@ def test_the_saved_policy_is_the_model(run: Path) -> None:
     model = MaskablePPO.load(run / "checkpoint.zip")
     observation, _ = positions(8)
     loaded = NetworkAgent.load(run / "policy.npz")
+    snapshots = sorted(file.name for file in (run / "snapshots").iterdir())
+    assert snapshots == [f"{step:012}.npz" for step in (0, 64, 128, 192)]
+    last = NetworkAgent.load(run / "snapshots" / snapshots[-1])
+    assert (last.logits(observation) == loaded.logits(observation)).all()
     assert (loaded.logits(observation) == snapshot(model, game, 0).logits(observation)).all()
 
 
@@ -208,16 +214,63 @@ def test_actions_of_a_card_share_its_features() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_presets_are_configurations(preset: str) -> None:
-    config = config_of("bred_ryg-v0", preset)
-    assert config_of("brede_mette-v0", preset).decisions == config.decisions // 2
+    assert set(PRESETS) == set(ppo.PRESETS)
+    assert config_of("brede_mette-v0", preset).shares_actions
+    config = config_of("bred_ryg-v0", preset, gamma=0.9)
+    assert config.gamma == 0.9
     rollout = config.num_tables * config.num_steps
-    assert rollout % config.batch_size == 0  # no minibatch is cut short
+    assert rollout % config.minibatch == 0  # no minibatch is cut short
     assert config.decisions >= 10 * rollout
 
 
-def test_a_seed_keeps_away_from_the_published_deals() -> None:
+def test_of_several_variants_the_games_own_is_learnt() -> None:
+    own = script._training_game(replace(TINY, game="dreeg-v0"))
+    assert own.options == cardenvs.load_game("dreeg").options
+    deal = script._training_game(replace(TINY, game="dreeg-v0", options={"scope": "deal"}))
+    assert deal.options["scope"] == "deal"
+    assert script._training_game(TINY).options["reward"] == "zero_sum"
+
+
+def test_a_configuration_that_is_not_possible_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="below 2"):
         Config(seed=2**30)
+    with pytest.raises(ValueError, match="at most 1 in all"):
+        Config(opponents={"hints": 0.7, "random": 0.5})
+    with pytest.raises(ValueError, match="nobody"):
+        train(replace(TINY, opponents={"nobody": 0.5}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_opponents_are_the_newest_self_past_ones_and_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools: list[list[Any]] = []
+    make = script._make_env
+
+    def watched(config: Config, game: Any) -> Any:
+        env = make(config, game)
+        assert env._probabilities.tolist() == pytest.approx([0.25, 0.5, 0.25])
+        renew = env.set_opponent
+
+        def set_opponent(place: int, act: Any) -> None:
+            pools.append([place, act.__self__])
+            renew(place, act)
+
+        monkeypatch.setattr(env, "set_opponent", set_opponent)
+        return env
+
+    monkeypatch.setattr(script, "_make_env", watched)
+    config = replace(TINY, opponents={"past": 0.5, "hints": 0.25}, pool_size=1)
+    train(config, tmp_path, progress=False)
+    assert [place for place, _ in pools] == [0, 1, 2] * 4  # before the first deal and each rollout
+    selves, pasts = ([agent for place, agent in pools if place == which] for which in (0, 1))
+    steps = [0, 0, 64, 128]  # where each was put at the tables
+    for self_now, past, step in zip(selves, pasts, steps, strict=True):
+        kept = NetworkAgent.load(tmp_path / "snapshots" / f"{step:012}.npz")
+        for ours, theirs, saved in zip(self_now.layers, past.layers, kept.layers, strict=True):
+            assert (ours[0] == saved[0]).all()
+            assert (theirs[0] == saved[0]).all()
+    assert {agent.name for place, agent in pools if place == 2} == {"hints"}
 
 
 def test_the_command_line_trains(
@@ -226,4 +279,4 @@ def test_the_command_line_trains(
     tiny = {name: value for name, value in vars(TINY).items() if name not in ("game", "seed")}
     monkeypatch.setitem(script.PRESETS, "ci", tiny)
     script.main(["bred_ryg", "--preset", "ci", "--seed", "1", "--out", str(tmp_path)])
-    assert "ppo (greedy)" in capsys.readouterr().out
+    assert "maskable_ppo (greedy)" in capsys.readouterr().out

@@ -1,0 +1,95 @@
+"""Products that pass over zeros are the dense products, and so are their gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch.nn import functional
+
+import cardenvs
+from cardenvs.core.kernel import COMPILED
+from training.networks import ActorCritic, log_probabilities
+from training.sparse import Entries, entries_of
+
+
+def some_matrix(rows: int, columns: int, share: float) -> np.ndarray:
+    """Return small numbers, most of them 0, and a row and a column without any other."""
+    rng = np.random.default_rng(4)
+    matrix = rng.integers(-3, 127, (rows, columns), np.int8)
+    matrix[rng.random(matrix.shape) > share] = 0
+    matrix[rows // 2] = 0
+    matrix[:, columns // 2] = 0
+    return matrix
+
+
+def entries(matrix: np.ndarray) -> Entries:
+    return Entries(matrix, np.count_nonzero(matrix))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
+def test_the_lists_are_those_of_the_entries(share: float) -> None:
+    matrix = some_matrix(6, 9, share)
+    for lists, lines in (
+        (entries(matrix).by_row, matrix),
+        (entries(matrix).by_column, matrix.T),
+    ):
+        starts, places, values = (part.tolist() for part in lists)
+        assert len(starts) == len(lines) + 1
+        for i, line in enumerate(lines):
+            here = slice(starts[i], starts[i + 1])
+            assert places[here] == np.flatnonzero(line).tolist()
+            assert values[here] == line[line != 0].tolist()
+
+
+@pytest.mark.parametrize("width", [9, 5])
+def test_answers_and_gradients_are_those_of_a_dense_layer(width: int) -> None:
+    matrix, generator = some_matrix(7, 9, 0.3), torch.Generator().manual_seed(2)
+    weight, bias, loss = (
+        torch.randn(shape, generator=generator) for shape in ((3, width), (3,), (7, 3))
+    )
+    results = []
+    for is_sparse in (True, False):
+        w, b = weight.clone().requires_grad_(), bias.clone().requires_grad_()
+        if is_sparse:
+            answer = entries(matrix).linear(w, b)
+        else:
+            answer = functional.linear(torch.from_numpy(matrix[:, :width]).float(), w, b)
+        (answer * loss).sum().backward()
+        results.append((answer.detach(), w.grad, b.grad))
+    for ours, dense in zip(*results, strict=True):
+        assert ours is not None
+        assert dense is not None
+        assert ours.shape == dense.shape
+        assert torch.allclose(ours, dense, rtol=1e-5, atol=1e-4)
+
+
+def test_a_network_answers_entries_as_it_answers_the_whole() -> None:
+    game = cardenvs.load_game("bred_ryg")
+    batch = cardenvs.make_batch(game.id, num_envs=5, seed=3, critic_state=True)
+    batch.reset()
+    seen, mask = batch.critic_state.copy(), torch.from_numpy(batch.action_mask.copy())
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        network = ActorCritic(game, (8, 8), is_central=True, shares_actions=False)
+    short = seen[:, : game.observation_size].astype(np.float32)  # entries are not asked of floats
+    whole = log_probabilities(network.actor, torch.from_numpy(short), mask)
+    assert torch.allclose(log_probabilities(network.actor, entries(seen), mask), whole, atol=1e-5)
+    value = network.value(torch.from_numpy(seen.astype(np.float32)))
+    assert torch.allclose(network.value(entries(seen)), value, atol=1e-5)
+
+
+def test_entries_are_asked_of_few_small_numbers() -> None:
+    few, many = (torch.from_numpy(some_matrix(8, 40, share)) for share in (0.1, 0.9))
+    found = entries_of(few)
+    assert isinstance(found, Entries) == COMPILED  # as plain Python they would take for ever
+    assert entries_of(many) is many
+    floats = few.float()
+    assert entries_of(floats) is floats
+    if isinstance(found, Entries):
+        rest = entries_of(torch.cat([many, few], 1)[:, 40:])  # not contiguous
+        assert isinstance(rest, Entries)
+        assert all(map(torch.equal, rest.by_row, found.by_row))
