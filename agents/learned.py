@@ -53,6 +53,11 @@ class NetworkAgent:
         self.layers = [(_copy(matrix), _copy(bias)) for matrix, bias in layers]
         self._rng = np.random.default_rng(check_seed(seed))
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """O and A."""
+        return len(self.layers[0][0]), len(self.layers[-1][1])
+
     @classmethod
     def of_sb3(cls, policy: Any, scale: Weights, **options: Any) -> NetworkAgent:
         """Return an agent that plays as a policy of Stable-Baselines3 does now.
@@ -94,20 +99,113 @@ class NetworkAgent:
 
     def save(self, file: Path) -> None:
         """Write the network to an .npz file."""
-        arrays = {
-            f"{kind}_{i}": part
-            for i, layer in enumerate(self.layers)
-            for kind, part in zip(("matrix", "bias"), layer, strict=True)
-        }
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+        np.savez(file, **_named(self.layers))  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, file: Path, **options: Any) -> NetworkAgent:
         """Read a network that `save` has written; the options are those of `NetworkAgent`."""
         with np.load(file) as arrays:
-            count = len(arrays.files) // 2
-            layers = [(arrays[f"matrix_{i}"], arrays[f"bias_{i}"]) for i in range(count)]
-        return cls(layers, **options)
+            return cls(_layers(arrays), **options)
+
+
+class ValueAgent:
+    """Plays the legal action that a network of action values holds to be worth the most.
+
+    The network is a perceptron with ReLU between its layers over a position and an action. The
+    part of its first layer that an action adds is kept for each action id, so a position passes
+    the first layer once however many actions are legal.
+
+    Attributes:
+        name: for tables.
+        plays: "greedy".
+        first: a matrix and a bias, float32 [O, H] and [H], for a plain observation, int8 [O].
+        action_rows: float32 [A, H], what each action adds to that.
+        layers: the other layers, a matrix and a bias each; the last one has one output.
+    """
+
+    #: What tells the file of such an agent from that of a `NetworkAgent`.
+    KIND = "action_rows"
+
+    def __init__(
+        self,
+        first: tuple[Weights, Weights],
+        action_rows: Weights,
+        layers: Sequence[tuple[Weights, Weights]],
+        name: str = "values",
+    ) -> None:
+        """Copy the layers; see the class."""
+        self.name = name
+        self.plays = GREEDY
+        self.first = _copy(first[0]), _copy(first[1])
+        self.action_rows = _copy(action_rows)
+        self.layers = [(_copy(matrix), _copy(bias)) for matrix, bias in layers]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """O and A."""
+        return len(self.first[0]), len(self.action_rows)
+
+    def values(
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]
+    ) -> Weights:
+        """Return what each action is worth, float32 [N, A]; minus infinity if it is illegal."""
+        values = np.full(action_mask.shape, -np.inf, np.float32)
+        positions, actions = np.nonzero(action_mask)
+        matrix, bias = self.first
+        seen = observation.astype(np.float32) @ matrix + bias
+        signal = seen[positions] + self.action_rows[actions]
+        for matrix, bias in self.layers:
+            signal = np.maximum(signal, 0.0) @ matrix + bias
+        values[positions, actions] = signal[:, 0]
+        return values
+
+    def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
+        """Choose a legal action for each position; see `Agent.act`."""
+        values = self.values(np.atleast_2d(observation), np.atleast_2d(action_mask))
+        actions = values.argmax(axis=1).astype(np.int64)
+        return actions if observation.ndim == 2 else actions[0]
+
+    def save(self, file: Path) -> None:
+        """Write the network to an .npz file."""
+        arrays = {self.KIND: self.action_rows} | _named([self.first, *self.layers])
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, file: Path, **options: Any) -> ValueAgent:
+        """Read a network that `save` has written; the options are those of `ValueAgent`."""
+        with np.load(file) as arrays:
+            first, *others = _layers(arrays)
+            return cls(first, arrays[cls.KIND], others, **options)
+
+
+def load_network(file: Path, seed: int | None = None, **options: Any) -> NetworkAgent | ValueAgent:
+    """Read an agent of either kind.
+
+    Args:
+        file: that its `save` has written.
+        seed: of its generator, if it has one.
+        **options: others of the agent.
+    """
+    with np.load(file) as arrays:
+        has_values = ValueAgent.KIND in arrays.files
+    if has_values:
+        return ValueAgent.load(file, **options)
+    return NetworkAgent.load(file, seed=seed, **options)
+
+
+def _named(layers: Sequence[tuple[Weights, Weights]]) -> dict[str, Weights]:
+    """Return the parts of layers by the names that they have in files."""
+    return {
+        f"{kind}_{i}": part
+        for i, layer in enumerate(layers)
+        for kind, part in zip(("matrix", "bias"), layer, strict=True)
+    }
+
+
+def _layers(arrays: Any) -> list[tuple[Weights, Weights]]:
+    """Return the layers whose parts `_named` has named."""
+    count = sum(name.startswith("matrix_") for name in arrays.files)
+    return [(arrays[f"matrix_{i}"], arrays[f"bias_{i}"]) for i in range(count)]
 
 
 def _copy(array: Any) -> Weights:

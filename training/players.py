@@ -20,7 +20,7 @@ from typing import Any
 
 import agents
 from agents.base import Agent
-from agents.learned import NetworkAgent
+from agents.learned import load_network
 from cardenvs.core.game import Game
 
 #: For the help of command lines.
@@ -158,8 +158,8 @@ def _read_value(text: str) -> Any:
 def _network(file: Path, game: Game, seed: int, **options: Any) -> Agent:
     if not file.is_file():
         raise ValueError(f"there is no file {file}")
-    agent = NetworkAgent.load(file, seed=seed, **options)
-    has = len(agent.layers[0][0]), len(agent.layers[-1][1])
+    agent = load_network(file, seed=seed, **options)
+    has = agent.sizes
     needed = game.observation_size, game.num_actions
     if has != needed:
         raise ValueError(

@@ -15,14 +15,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from agents.base import SAMPLED, Agent
+from agents.base import SAMPLED
 from cardenvs.core.game import Game
+from training import learner
+from training.learner import LearnerConfig, as_arrays, below
 from training.networks import ActorCritic, log_probabilities
 from training.processes import Processes
 from training.rollout import Buffer
-
-#: How often in a run the magnet is renewed, and a past self kept.
-NUM_RENEWALS = 20
 
 #: How many decisions are judged at once after a rollout.
 _CHUNK = 16_384
@@ -32,85 +31,52 @@ _METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PPOConfig:
+class PPOConfig(LearnerConfig):
     """How the network learns.
 
     Attributes:
-        minibatch, num_epochs: of the updates after each rollout.
-        learning_rate: at the start; it falls to 0 in a line.
         clip_range: how far the chance of an action may move in an update, as a ratio.
         entropy_start, entropy_end: weight of the entropy bonus, which keeps the play mixed.
         gamma, gae_lambda: discount a decision of the same seat, and the mix of estimates.
-        value_weight, max_gradient: weight of the value's loss; bound of the gradient's norm.
-        layers: widths of the hidden layers, of the policy and of the value each.
+        value_weight: weight of the value's loss.
         central_critic: whether the critic sees all hands while training.
         shares_actions: whether alike actions share weights, see `training.networks`.
-        bfloat16: whether the layers compute in bfloat16.
         magnet_weight: of the divergence from the magnet, a copy of the policy that is renewed
             after every 20th of the run; it keeps self-play from running in circles.
-        pool_size: how many past selves are kept; one is added after every 20th of the run.
         prior_weight: at the start, of the imitation of the run's prior; it falls to 0 in a line
             until the middle of the run.
     """
 
-    minibatch: int = 4_096
-    num_epochs: int = 2
-    learning_rate: float = 2e-3
     clip_range: float = 0.2
     entropy_start: float = 0.02
     entropy_end: float = 0.002
     gamma: float = 1.0
     gae_lambda: float = 0.95
     value_weight: float = 0.5
-    max_gradient: float = 0.5
-    layers: tuple[int, ...] = (256, 256)
     central_critic: bool = True
     shares_actions: bool = False
-    bfloat16: bool = True
     magnet_weight: float = 0.0
-    pool_size: int = 10
     prior_weight: float = 0.0
 
 
-class Learner:
-    """A network and what improves it.
+class Learner(learner.Learner):
+    """A policy and a value, and what improves them; the layers of each are as wide."""
 
-    Attributes:
-        network: policy and value.
-        past: policies that it once had, the newest last.
-        share: how much of the run is done, between 0 and 1; schedules depend on it.
-    """
+    plays = SAMPLED
+    network: ActorCritic
 
     def __init__(
         self, game: Game, config: PPOConfig, device: str, seed: int, processes: Processes
     ) -> None:
-        """Make the network.
+        """Make the network for a game; see `training.learner.Learner`."""
 
-        Args:
-            game: whose observations and actions it is for.
-            config: how it learns.
-            device: of the network: "cpu", "cuda".
-            seed: of the first weights, and of all random numbers of the learner.
-            processes: among which the gradients are averaged.
-        """
+        def make_network() -> ActorCritic:
+            return ActorCritic(game, config.layers, config.central_critic, config.shares_actions)
+
+        super().__init__(make_network, config, device, seed, processes)
         self.config = config
-        self._device = device
-        self._processes = processes
         self._observation_size = game.observation_size
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = ActorCritic(game, config.layers, config.central_critic, config.shares_actions)
-        self.network = network.to(device)
         self._magnet = copy.deepcopy(self.network.actor)
-        self.past: list[nn.Module] = []
-        self._optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
-        self._generator = torch.Generator(device).manual_seed(seed + processes.rank)
-        self.share = 0.0
-
-    @property
-    def learning_rate(self) -> float:
-        """Of the optimizer now."""
-        return self.config.learning_rate * (1.0 - self.share)
 
     @property
     def entropy_weight(self) -> float:
@@ -144,21 +110,21 @@ class Learner:
         chosen = logs.gather(1, action[:, None]).squeeze(1)
         return action.cpu().numpy(), chosen.cpu().numpy()
 
-    def past_self(self, number: int) -> Agent:
-        """Return one of the past selves as an opponent; any number will do."""
-        return PastSelf(self, self.past[number % len(self.past)])
+    @property
+    def policy(self) -> nn.Module:
+        """What of the network plays."""
+        return self.network.actor
+
+    def act_by(
+        self, policy: nn.Module, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.int64]:
+        """Let any policy act, int64 [N]."""
+        return self.sample(policy, observation, mask)[0]
 
     def keep_self(self) -> None:
         """Renew the magnet, and keep a past self."""
         self._magnet.load_state_dict(self.network.actor.state_dict())
-        self.past = [*self.past, copy.deepcopy(self._magnet)][-self.config.pool_size :]
-
-    def _precision(self) -> Any:
-        return torch.autocast(self._device, torch.bfloat16, self.config.bfloat16)
-
-    def _tensor(self, array: npt.NDArray[Any]) -> Tensor:
-        """Return an array as a tensor, on the same memory where the device is the CPU."""
-        return torch.from_numpy(array).to(self._device)
+        super().keep_self()
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -206,8 +172,7 @@ class Learner:
     def _improve(self, tensors: dict[str, Tensor], places: Tensor) -> dict[str, float]:
         """Descend in minibatches over the given places, in a new order each epoch."""
         config = self.config
-        for group in self._optimizer.param_groups:
-            group["lr"] = self.learning_rate
+        self._set_learning_rate()
         advantage, target = tensors["advantage"][places], tensors["target"][places]
         spread, mean = torch.std_mean(advantage)
         tensors["advantage"] = (tensors["advantage"] - mean) / (spread + 1e-8)
@@ -243,11 +208,7 @@ class Learner:
         if "advice" in batch:
             imitation = logs.gather(1, batch["advice"][:, None]).mean()
             loss = loss - self.prior_weight * imitation
-        self._optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        self._processes.average_gradients(network)
-        nn.utils.clip_grad_norm_(network.parameters(), config.max_gradient)
-        self._optimizer.step()
+        self._descend_by(loss)
         with torch.no_grad():
             moved = (ratio - 1.0 - change).mean()
             is_clipped = ((ratio - 1.0).abs() > config.clip_range).float().mean()
@@ -261,66 +222,12 @@ class Learner:
 
     # -- checkpoints ---------------------------------------------------------------------------
 
-    def generator_state(self) -> npt.NDArray[np.uint8]:
-        """Return where the random numbers of this process are, uint8."""
-        state: npt.NDArray[np.uint8] = self._generator.get_state().numpy()
-        return state
-
-    def set_generator_state(self, state: npt.NDArray[np.uint8]) -> None:
-        """Go on with the random numbers from there."""
-        self._generator.set_state(torch.from_numpy(state))
-
     def snapshot(self) -> dict[str, npt.NDArray[Any]]:
         """Return, as arrays, what the learners of all processes share."""
-        parts: dict[str, Mapping[str, Tensor]] = {
-            "network": self.network.state_dict(),
-            "magnet": self._magnet.state_dict(),
-        }
-        for i, actor in enumerate(self.past):
-            parts[f"past.{i}"] = actor.state_dict()
-        for i, state in self._optimizer.state_dict()["state"].items():
-            parts[f"optimizer.{i}"] = state
-        return {
-            f"{part}.{name}": tensor.detach().cpu().numpy()
-            for part, tensors in parts.items()
-            for name, tensor in tensors.items()
-        }
+        return super().snapshot() | as_arrays({"magnet": self._magnet.state_dict()})
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over what a snapshot holds."""
-        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        self.network.load_state_dict(below("network.", tensors))
-        self._magnet.load_state_dict(below("magnet.", tensors))
-        self.past = []
-        while past := below(f"past.{len(self.past)}.", tensors):
-            self.past.append(copy.deepcopy(self._magnet))
-            self.past[-1].load_state_dict(past)
-        state = self._optimizer.state_dict()
-        for i, _ in enumerate(self.network.parameters()):
-            if moments := below(f"optimizer.{i}.", tensors):
-                state["state"][i] = moments
-        self._optimizer.load_state_dict(state)
-
-
-class PastSelf:
-    """A policy that the learner once had, as an opponent."""
-
-    name = "past"
-    plays = SAMPLED
-
-    def __init__(self, learner: Learner, actor: nn.Module) -> None:
-        self._learner = learner
-        self._actor = actor
-
-    def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
-        """Choose a legal action for each position; see `Agent.act`."""
-        return self._learner.sample(self._actor, observation, action_mask)[0]
-
-
-def below(prefix: str, things: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the things whose names begin so, by the rest of their names."""
-    return {
-        name.removeprefix(prefix): thing
-        for name, thing in things.items()
-        if name.startswith(prefix)
-    }
+        super().restore(arrays)
+        magnet = below("magnet.", arrays)
+        self._magnet.load_state_dict({name: torch.from_numpy(magnet[name]) for name in magnet})

@@ -1,0 +1,245 @@
+"""Deep Monte-Carlo: what decisions return, what the network answers, and whether a run learns."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import agents
+import cardenvs
+from agents.learned import ValueAgent, load_network
+from cardenvs.core.batch import Batch
+
+pytest.importorskip("torch")
+
+import torch
+
+from tests.toys.nash import decisions, expected_returns
+from training.checkpoints import load_checkpoint
+from training.dmc import Config, config_of, train
+from training.dmc_learner import DMCConfig, Learner
+from training.networks import ActionValues
+from training.players import read_player
+from training.processes import Processes
+from training.returns import Decisions, Returns
+from training.rollout import Collector
+from training.runs import training_games
+
+TINY = Config(
+    decisions=4_096,
+    num_tables=16,
+    num_steps=64,
+    minibatch=64,
+    layers=(16, 16),
+    curve_points=4,
+    curve_deals=1,
+    test_deals=1,
+    bfloat16=False,
+)
+
+
+def random_policy(seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+
+    def act(observation: Any, mask: Any) -> Any:
+        actions = (rng.random(mask.shape) * mask).argmax(1)
+        return actions, np.zeros(len(actions), np.float32)
+
+    return act
+
+
+# ----------------------------------------------------------------------------------------------
+# Returns
+
+
+class PlainLog:
+    """Writes down every decision at its table, and what its seat got when the episode was over."""
+
+    def __init__(self, num_tables: int) -> None:
+        self.open: list[list[Any]] = [[] for _ in range(num_tables)]
+        self.finished: list[tuple[int, int, int, bytes, float]] = []
+
+    def add(self, collector: Collector) -> None:
+        buffer = collector.buffer
+        for row in range(buffer.num_carried, len(buffer.seat)):
+            for table in range(buffer.seat.shape[1]):
+                self._add(buffer, row, table)
+
+    def _add(self, buffer: Any, row: int, table: int) -> None:
+        seat = int(buffer.seat[row, table])
+        own = self.open[table]
+        if seat >= 0:
+            seen = buffer.seen[row, table].tobytes()
+            own.append([seat, int(buffer.action[row, table]), seen, 0.0])
+        for decision in own:
+            decision[3] += float(buffer.reward[row, table, decision[0]])
+        if buffer.end[row, table]:
+            self.finished += [(table, *decision) for decision in own]
+            own.clear()
+
+
+def as_tuples(done: Decisions) -> list[tuple[int, int, int, bytes, float]]:
+    return [
+        (*numbers, seen.tobytes(), gained)
+        for *numbers, seen, gained in zip(
+            done.table.tolist(),
+            done.seat.tolist(),
+            done.action.tolist(),
+            done.observation,
+            done.gained.tolist(),
+            strict=True,
+        )
+    ]
+
+
+@pytest.mark.parametrize("shares", [{}, {"random": 0.5}])
+@pytest.mark.parametrize("game_id", cardenvs.game_ids())
+def test_returns_are_those_of_a_plain_log(game_id: str, shares: dict[str, float]) -> None:
+    games = training_games(game_id, {})[:2]
+    collector = Collector(games, 4, 25, shares, 3, False)
+    returns, log = Returns(collector.size), PlainLog(4)
+    found: list[Any] = []
+    others = {"random": [agents.make(game, "random", 1) for game in games]}
+    for _ in range(12):
+        buffer = collector.collect(random_policy(4), others)
+        log.add(collector)
+        found += as_tuples(returns.take(buffer))
+    assert collector.episodes > 0
+    assert len(found) + len(returns.waiting) == collector.decisions
+    assert len(found) == len(log.finished)
+    for one, other in zip(sorted(found), sorted(log.finished), strict=True):
+        assert one[:4] == other[:4]
+        assert one[4] == pytest.approx(other[4], abs=1e-5)
+
+
+# ----------------------------------------------------------------------------------------------
+# The network
+
+
+def positions(game: Any, count: int) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    """Return observations and masks in the middle of play."""
+    batch = Batch(game, count, 7)
+    batch.reset()
+    for _ in range(12):
+        batch.step(batch.sample_actions())
+    return batch.observation, batch.action_mask
+
+
+def some_network(game: Any) -> ActionValues:
+    """Return a network in which all weights count."""
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        network = ActionValues(game, (24, 16))
+        torch.nn.init.normal_(network.own)
+        torch.nn.init.normal_(network.last.weight)
+    return network
+
+
+@pytest.mark.parametrize("game_id", cardenvs.game_ids())
+def test_pairs_are_answered_as_by_a_plain_perceptron(game_id: str) -> None:
+    game = training_games(game_id, {})[0]
+    network = some_network(game)
+    observation, mask = positions(game, 6)
+    rows, actions = np.nonzero(mask)
+    with torch.no_grad():
+        found = network(*map(torch.from_numpy, (observation, actions, rows))).numpy()
+        single = network(*map(torch.from_numpy, (observation[rows], actions))).numpy()
+    own = np.eye(game.num_actions, dtype=np.float32)[actions]
+    scaled = observation[rows] * game.layout.scale
+    signal = np.concatenate([scaled, network.features.numpy()[actions], own], axis=1)
+    weights = [network.first.weight, network.shared.weight, network.own.T]
+    matrices = [torch.cat(weights, 1), network.hidden[0].weight, network.last.weight]
+    biases = [network.first.bias, network.hidden[0].bias, network.last.bias]
+    for i, (matrix, bias) in enumerate(zip(matrices, biases, strict=True)):
+        signal = np.maximum(signal, 0.0) if i else signal
+        signal = signal @ matrix.detach().numpy().T + bias.detach().numpy()
+    assert found == pytest.approx(signal[:, 0], abs=1e-4)
+    assert single == pytest.approx(found, abs=1e-5)
+    assert np.ptp(found) > 0.1
+
+
+@pytest.mark.parametrize("game_id", cardenvs.game_ids())
+def test_the_agent_without_torch_plays_as_the_learner(game_id: str, tmp_path: Path) -> None:
+    game = training_games(game_id, {})[0]
+    config = DMCConfig(layers=(24, 16), bfloat16=False)
+    learner = Learner(game, config, "cpu", 1, Processes())
+    learner.network.load_state_dict(some_network(game).state_dict())
+    observation, mask = positions(game, 50)
+    file = tmp_path / "policy.npz"
+    learner.network.agent().save(file)
+    agent = read_player(str(file)).make(game, 0)
+    assert isinstance(agent, ValueAgent)
+    actions = agent.act(observation, mask)
+    assert (actions == learner.act_by(learner.network, observation, mask)).all()
+    assert agent.act(observation[3], mask[3]) == actions[3]
+    assert len(set(actions.tolist())) > 2
+
+
+def test_the_agent_is_a_copy_and_answers_nothing_at_finished_tables() -> None:
+    game = training_games("bred_ryg-v0", {})[0]
+    network = some_network(game)
+    agent, (observation, mask) = network.agent(), positions(game, 20)
+    before = agent.values(observation, mask)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight += 1.0
+    assert (agent.values(observation, mask) == before).all()
+    assert ((before > -np.inf) == (mask == 1)).all()
+    mask[4] = 0
+    assert agent.act(observation, mask)[4] == 0
+
+
+def test_a_file_of_another_game_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "policy.npz"
+    some_network(training_games("braus-v0", {})[0]).agent().save(file)
+    assert isinstance(load_network(file, seed=3, name="me"), ValueAgent)
+    with pytest.raises(ValueError, match="inputs and 37 outputs; .* needs"):
+        read_player(str(file)).make(cardenvs.load_game("bred_ryg"), 0)
+
+
+def test_a_part_of_the_actions_is_random_and_all_are_legal() -> None:
+    game = training_games("bred_ryg-v0", {})[0]
+    observation, mask = positions(game, 400)
+    shares = []
+    for epsilon in (0.0, 0.3, 1.0):
+        config = DMCConfig(layers=(16,), epsilon=epsilon, bfloat16=False)
+        learner = Learner(game, config, "cpu", 1, Processes())
+        actions, _ = learner.act(observation, mask)
+        assert mask[np.arange(400), actions].all()
+        shares.append((actions != learner.act_by(learner.network, observation, mask)).mean())
+    assert shares[0] == 0.0
+    assert 0.05 < shares[1] < shares[2]
+
+
+# ----------------------------------------------------------------------------------------------
+# Learning
+
+
+class Uniform(Learner):
+    """Learns what actions are worth if all seats go on at random."""
+
+    def act(self, observation: Any, action_mask: Any) -> Any:
+        draws = torch.rand(action_mask.shape, generator=self._generator).numpy()
+        actions = (draws * action_mask).argmax(1)
+        return actions, np.zeros(len(actions), np.float32)
+
+
+def test_values_are_those_of_a_fixed_policy(kuhn_id: str) -> None:
+    game = cardenvs.load_game(kuhn_id)
+    config = DMCConfig(layers=(32, 32), minibatch=256, learning_rate=1e-2, bfloat16=False)
+    learner = Uniform(game, config, "cpu", 1, Processes())
+    collector = Collector([game], 128, 16, {}, 1, False)
+    for step in range(60):
+        learner.share = step / 60
+        learner.learn(collector.collect(learner.act, {}))
+    agent = learner.network.agent()
+    for state in decisions(game):
+        values = agent.values(state.observation()[None], state.action_mask()[None])[0]
+        print(state, values)

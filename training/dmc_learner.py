@@ -1,0 +1,173 @@
+"""Deep Monte-Carlo: a network learns what an action returns, and play is greedy by it.
+
+Letters of shapes: N positions, M pairs of a position and a legal action, O observation size,
+A actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from agents.base import GREEDY
+from cardenvs.core.game import Game
+from training import learner
+from training.learner import LearnerConfig, below
+from training.networks import ActionValues
+from training.processes import Processes
+from training.returns import Returns
+from training.rollout import Buffer
+
+#: The optimizers, with the settings of DouZero where there are any.
+OPTIMIZERS: dict[str, Any] = {
+    "adam": lambda weights: torch.optim.Adam(weights, eps=1e-5, fused=True),
+    "rmsprop": lambda weights: torch.optim.RMSprop(weights, alpha=0.99, eps=1e-5, foreach=True),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DMCConfig(LearnerConfig):
+    """How the network learns.
+
+    Attributes:
+        optimizer: "adam" or "rmsprop".
+        epsilon: the chance of a random action, while learning.
+    """
+
+    minibatch: int = 2_048
+    num_epochs: int = 1
+    optimizer: str = "adam"
+    epsilon: float = 0.05
+
+    def check(self) -> None:
+        """Raise `ValueError` if something cannot be."""
+        if self.optimizer not in OPTIMIZERS:
+            raise ValueError(f"the optimizer is {' or '.join(OPTIMIZERS)}, not {self.optimizer!r}")
+        if not self.layers:
+            raise ValueError("a network of action values has at least one hidden layer")
+        if not 0.0 <= self.epsilon <= 1.0:
+            raise ValueError(f"epsilon is at least 0 and at most 1, not {self.epsilon}")
+
+
+class Learner(learner.Learner):
+    """A network of action values and what improves it."""
+
+    plays = GREEDY
+    network: ActionValues
+
+    def __init__(
+        self, game: Game, config: DMCConfig, device: str, seed: int, processes: Processes
+    ) -> None:
+        """Make the network for a game; see `training.learner.Learner`."""
+        self.config = config
+        super().__init__(lambda: ActionValues(game, config.layers), config, device, seed, processes)
+        self._returns = Returns(game.observation_size)
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        made: torch.optim.Optimizer = OPTIMIZERS[self.config.optimizer](self.network.parameters())
+        return made
+
+    # -- play ----------------------------------------------------------------------------------
+
+    @property
+    def policy(self) -> nn.Module:
+        """What of the network plays."""
+        return self.network
+
+    @torch.no_grad()
+    def act(
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+        """Choose the best action for each position, or with a small chance any legal one.
+
+        The second answer, the chances' logarithms, is what a `Collector` asks for; nothing here
+        is learnt from them, and they are 0.
+        """
+        mask = self._tensor(action_mask)
+        actions = self._best(self.network, self._tensor(observation), mask)
+        draws = torch.rand(len(actions), generator=self._generator, device=self._device)
+        exploring = torch.nonzero(draws < self.config.epsilon).squeeze(1)
+        weights = mask[exploring].float()
+        if len(exploring):
+            any_legal = torch.multinomial(weights, 1, generator=self._generator)
+            actions[exploring] = any_legal.squeeze(1)
+        return actions.cpu().numpy(), np.zeros(len(actions), np.float32)
+
+    @torch.no_grad()
+    def act_by(
+        self, policy: nn.Module, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.int64]:
+        """Return the best legal actions by any network, int64 [N]."""
+        best = self._best(policy, self._tensor(observation), self._tensor(mask))
+        actions: npt.NDArray[np.int64] = best.cpu().numpy()
+        return actions
+
+    def _best(self, network: nn.Module, observation: Tensor, mask: Tensor) -> Tensor:
+        legal = torch.nonzero(mask.view(-1)).squeeze(1)
+        positions, actions = legal // mask.shape[1], legal % mask.shape[1]
+        with self._precision():
+            values = network(observation, actions, positions)
+        everything = values.new_full(mask.shape, -torch.inf)
+        everything.view(-1)[legal] = values
+        best: Tensor = everything.argmax(1)
+        return best
+
+    # -- learning ------------------------------------------------------------------------------
+
+    def learn(self, buffer: Buffer) -> dict[str, float]:
+        """Improve the network by the decisions whose returns a rollout has shown.
+
+        Args:
+            buffer: filled by a `Collector`.
+
+        Returns:
+            What there is to log.
+        """
+        config = self.config
+        done = self._returns.take(buffer)
+        observation, action = self._tensor(done.observation), self._tensor(done.action)
+        gained = self._tensor(done.gained)
+        self._set_learning_rate()
+        # Until the first episodes end there is nothing to learn from.
+        num_parts = self._processes.least(-(-len(done) // config.minibatch))
+        losses = torch.zeros((), device=self._device)
+        for _ in range(config.num_epochs * (num_parts > 0)):
+            shuffled = torch.randperm(len(done), generator=self._generator, device=self._device)
+            for part in shuffled.tensor_split(num_parts):
+                losses += self._descend(observation[part], action[part], gained[part])
+        loss = losses.item() / max(1, config.num_epochs * num_parts)
+        spread = float(done.gained.var()) if len(done) else 0.0
+        return {
+            "value_loss": loss,
+            "explained_variance": 1.0 - loss / spread if spread else 0.0,
+            "learnt": float(len(done)),
+            "learning_rate": self.learning_rate,
+        }
+
+    def _descend(self, observation: Tensor, action: Tensor, gained: Tensor) -> Tensor:
+        """Take one step of the optimizer; return the mean squared error before it."""
+        with self._precision():
+            values = self.network(observation, action)
+        loss = functional.mse_loss(values, gained)
+        self._descend_by(loss)
+        return loss.detach()
+
+    # -- checkpoints ---------------------------------------------------------------------------
+
+    def own_snapshot(self) -> dict[str, npt.NDArray[Any]]:
+        """Return, as arrays, what this process has for itself."""
+        waiting = self._returns.waiting.arrays()
+        own = {f"waiting.{name}": array for name, array in waiting.items()}
+        return super().own_snapshot() | own
+
+    def restore_own(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over what `own_snapshot` holds."""
+        super().restore_own(arrays)
+        self._returns.restore(below("waiting.", arrays))
