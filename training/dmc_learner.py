@@ -22,8 +22,14 @@ from training import learner
 from training.learner import LearnerConfig, below
 from training.networks import ActionValues
 from training.processes import Processes
-from training.returns import Returns
-from training.rollout import Buffer
+from training.returns import Decisions, Returns
+from training.rollout import NOBODY, Buffer
+
+#: How many decisions are judged at once after a rollout.
+_CHUNK = 16_384
+
+#: By then the chance of a random action has fallen to what it stays at, as a share of the run.
+_EXPLORED = 0.2
 
 #: The optimizers, with the settings of DouZero where there are any.
 OPTIMIZERS: dict[str, Any] = {
@@ -38,13 +44,24 @@ class DMCConfig(LearnerConfig):
 
     Attributes:
         optimizer: "adam" or "rmsprop".
-        epsilon: the chance of a random action, while learning.
+        epsilon_start, epsilon_end: the chance of a random action while learning, at the start
+            and after the first fifth of the run; in between it falls in a line. The first play is
+            random because the best actions of a network that knows nothing can be such that no
+            other single action would help, as taking all cards is in a shedding game.
+        temperature: if above 0, actions that are not random are not the best ones either but
+            drawn, the chance of each going with exp(value / temperature).
+        td_lambda: what a decision is taken to return is a mix of what its episode returned and of
+            what the network told of the seat's next decisions: 1 is Monte-Carlo, and a little less
+            trades its noise for the network's errors.
     """
 
     minibatch: int = 2_048
     num_epochs: int = 1
     optimizer: str = "adam"
-    epsilon: float = 0.05
+    epsilon_start: float = 1.0
+    epsilon_end: float = 0.05
+    temperature: float = 0.0
+    td_lambda: float = 1.0
 
     def check(self) -> None:
         """Raise `ValueError` if something cannot be."""
@@ -52,8 +69,13 @@ class DMCConfig(LearnerConfig):
             raise ValueError(f"the optimizer is {' or '.join(OPTIMIZERS)}, not {self.optimizer!r}")
         if not self.layers:
             raise ValueError("a network of action values has at least one hidden layer")
-        if not 0.0 <= self.epsilon <= 1.0:
-            raise ValueError(f"epsilon is at least 0 and at most 1, not {self.epsilon}")
+        for epsilon in (self.epsilon_start, self.epsilon_end):
+            if not 0.0 <= epsilon <= 1.0:
+                raise ValueError(f"an epsilon is at least 0 and at most 1, not {epsilon}")
+        if self.temperature < 0.0:
+            raise ValueError(f"a temperature is at least 0, not {self.temperature}")
+        if not 0.0 <= self.td_lambda <= 1.0:
+            raise ValueError(f"td_lambda is at least 0 and at most 1, not {self.td_lambda}")
 
 
 class Learner(learner.Learner):
@@ -74,6 +96,12 @@ class Learner(learner.Learner):
         made: torch.optim.Optimizer = OPTIMIZERS[self.config.optimizer](self.network.parameters())
         return made
 
+    @property
+    def epsilon(self) -> float:
+        """The chance of a random action now."""
+        start, end = self.config.epsilon_start, self.config.epsilon_end
+        return start + min(1.0, self.share / _EXPLORED) * (end - start)
+
     # -- play ----------------------------------------------------------------------------------
 
     @property
@@ -85,15 +113,19 @@ class Learner(learner.Learner):
     def act(
         self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        """Choose the best action for each position, or with a small chance any legal one.
+        """Choose a good action for each position, or with a small chance any legal one.
 
         The second answer, the chances' logarithms, is what a `Collector` asks for; nothing here
         is learnt from them, and they are 0.
         """
         mask = self._tensor(action_mask)
-        actions = self._best(self.network, self._tensor(observation), mask)
+        values = self._values(self.network, self._tensor(observation), mask)
+        if self.config.temperature:
+            noise = torch.empty_like(values).exponential_(generator=self._generator)
+            values -= self.config.temperature * noise.clamp_min_(1e-20).log_()
+        actions = values.argmax(1)
         draws = torch.rand(len(actions), generator=self._generator, device=self._device)
-        exploring = torch.nonzero(draws < self.config.epsilon).squeeze(1)
+        exploring = torch.nonzero(draws < self.epsilon).squeeze(1)
         weights = mask[exploring].float()
         if len(exploring):
             any_legal = torch.multinomial(weights, 1, generator=self._generator)
@@ -105,19 +137,19 @@ class Learner(learner.Learner):
         self, policy: nn.Module, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
         """Return the best legal actions by any network, int64 [N]."""
-        best = self._best(policy, self._tensor(observation), self._tensor(mask))
-        actions: npt.NDArray[np.int64] = best.cpu().numpy()
+        values = self._values(policy, self._tensor(observation), self._tensor(mask))
+        actions: npt.NDArray[np.int64] = values.argmax(1).cpu().numpy()
         return actions
 
-    def _best(self, network: nn.Module, observation: Tensor, mask: Tensor) -> Tensor:
+    def _values(self, network: nn.Module, observation: Tensor, mask: Tensor) -> Tensor:
+        """Return what the actions are worth, float32 [N, A]; minus infinity if illegal."""
         legal = torch.nonzero(mask.view(-1)).squeeze(1)
         positions, actions = legal // mask.shape[1], legal % mask.shape[1]
         with self._precision():
-            values = network(observation, actions, positions)
+            values: Tensor = network(observation, actions, positions)
         everything = values.new_full(mask.shape, -torch.inf)
         everything.view(-1)[legal] = values
-        best: Tensor = everything.argmax(1)
-        return best
+        return everything
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -131,7 +163,8 @@ class Learner(learner.Learner):
             What there is to log.
         """
         config = self.config
-        done = self._returns.take(buffer)
+        monte_carlo = config.td_lambda == 1.0
+        done = self._returns.take(buffer) if monte_carlo else self._estimates(buffer)
         observation, action = self._tensor(done.observation), self._tensor(done.action)
         gained = self._tensor(done.gained)
         self._set_learning_rate()
@@ -150,6 +183,35 @@ class Learner(learner.Learner):
             "learnt": float(len(done)),
             "learning_rate": self.learning_rate,
         }
+
+    def _estimates(self, buffer: Buffer) -> Decisions:
+        """Return the decisions of a rollout that another followed, by TD(lambda)."""
+        rows, tables = np.nonzero(buffer.seat != NOBODY)
+        buffer.value[rows, tables] = self._judge(
+            buffer.seen[rows, tables], buffer.action[rows, tables]
+        )
+        buffer.assign_credit(1.0, self.config.td_lambda)
+        rows, tables = np.nonzero(buffer.is_closed)
+        return Decisions(
+            buffer.seen[rows, tables],
+            buffer.action[rows, tables],
+            tables,
+            buffer.seat[rows, tables],
+            buffer.advantage[rows, tables] + buffer.value[rows, tables],
+        )
+
+    @torch.no_grad()
+    def _judge(
+        self, observation: npt.NDArray[np.int8], action: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32]:
+        """Return what the network tells of decisions, float32 [N]."""
+        values = np.zeros(len(action), np.float32)
+        for start in range(0, len(action), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            with self._precision():
+                told = self.network(self._tensor(observation[part]), self._tensor(action[part]))
+            values[part] = told.cpu().numpy()
+        return values
 
     def _descend(self, observation: Tensor, action: Tensor, gained: Tensor) -> Tensor:
         """Take one step of the optimizer; return the mean squared error before it."""

@@ -110,20 +110,29 @@ def train_run(
         smoothing=0,
         disable=not (progress and is_first),
     )
-    with bar:
-        while True:
-            if run.is_due:
-                state = run.snapshot()
-                if books:
-                    bar.set_postfix(books.measure(*state))
-            if run.decisions >= config.decisions:
-                break
-            metrics = run.improve()
-            if books:
-                books.log.add(run.decisions, metrics)
-            bar.update(run.decisions - bar.n)
+    try:
+        with bar:
+            _go_through(run, books, bar)
+    finally:
+        if books:
+            books.log.close()
     processes.leave()
-    return books.close(progress) if books else []
+    return books.final_reports(progress) if books else []
+
+
+def _go_through(run: Run, books: Books | None, bar: Any) -> None:
+    """Play and learn, measuring when it is time, until all decisions are made."""
+    while True:
+        if run.is_due:
+            state = run.snapshot()
+            if books:
+                bar.set_postfix(books.measure(*state))
+        if run.decisions >= run.config.decisions:
+            return
+        metrics = run.improve()
+        if books:
+            books.log.add(run.decisions, metrics)
+        bar.update(run.decisions - bar.n)
 
 
 # ----------------------------------------------------------------------------------------------
@@ -278,9 +287,8 @@ class Books:
         save_checkpoint(self._out, run.decisions, arrays, values)
         return {f"v {name}": f"{row.result:.3f}" for name, row in measured.items()}
 
-    def close(self, progress: bool) -> list[Report]:
-        """End the log, save the policy, and measure it on the test deals."""
-        self.log.close()
+    def final_reports(self, progress: bool) -> list[Report]:
+        """Save the policy, and measure it on the test deals."""
         run = self._run
         run.player().save(self._out / "policy.npz")
         learners = run.finalists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,13 @@ pytest.importorskip("torch")
 
 import torch
 
-from tests.toys.nash import decisions, expected_returns
+from cardenvs.core.state import State
+from tests.toys.kuhn_view import DEALS
+from tests.toys.nash import child, expected_returns, tabular
 from training.checkpoints import load_checkpoint
-from training.dmc import Config, config_of, train
+from training.dmc import Config, Run, config_of, train
 from training.dmc_learner import DMCConfig, Learner
+from training.evaluate import evaluate
 from training.networks import ActionValues
 from training.players import read_player
 from training.processes import Processes
@@ -200,7 +204,7 @@ def test_a_file_of_another_game_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "policy.npz"
     some_network(training_games("braus-v0", {})[0]).agent().save(file)
     assert isinstance(load_network(file, seed=3, name="me"), ValueAgent)
-    with pytest.raises(ValueError, match="inputs and 37 outputs; .* needs"):
+    with pytest.raises(ValueError, match=r"inputs and 37 outputs; .* needs"):
         read_player(str(file)).make(cardenvs.load_game("bred_ryg"), 0)
 
 
@@ -209,13 +213,38 @@ def test_a_part_of_the_actions_is_random_and_all_are_legal() -> None:
     observation, mask = positions(game, 400)
     shares = []
     for epsilon in (0.0, 0.3, 1.0):
-        config = DMCConfig(layers=(16,), epsilon=epsilon, bfloat16=False)
+        config = DMCConfig(layers=(16,), epsilon_start=epsilon, bfloat16=False)
         learner = Learner(game, config, "cpu", 1, Processes())
         actions, _ = learner.act(observation, mask)
         assert mask[np.arange(400), actions].all()
         shares.append((actions != learner.act_by(learner.network, observation, mask)).mean())
     assert shares[0] == 0.0
     assert 0.05 < shares[1] < shares[2]
+
+
+def test_random_actions_become_rare_in_the_first_fifth_of_a_run() -> None:
+    game = training_games("bred_ryg-v0", {})[0]
+    learner = Learner(game, DMCConfig(layers=(16,)), "cpu", 1, Processes())
+    found = []
+    for share in (0.0, 0.1, 0.2, 1.0):
+        learner.share = share
+        found.append(learner.epsilon)
+    assert found == pytest.approx([1.0, 0.525, 0.05, 0.05])
+
+
+def test_a_temperature_draws_actions_by_their_values() -> None:
+    game = training_games("bred_ryg-v0", {})[0]
+    config = DMCConfig(layers=(16,), epsilon_start=0.0, temperature=0.5, bfloat16=False)
+    learner = Learner(game, config, "cpu", 1, Processes())
+    observation, mask = positions(game, 8)
+    values = learner.network.agent().values(observation, mask)
+    chances = np.exp(values / 0.5) / np.exp(values / 0.5).sum(1, keepdims=True)
+    counts = np.zeros(mask.shape)
+    repeated = observation.repeat(500, 0), mask.repeat(500, 0)
+    actions, _ = learner.act(*repeated)
+    np.add.at(counts, (np.arange(8).repeat(500), actions), 1 / 500)
+    assert np.abs(counts - chances).max() < 0.1
+    assert (counts > 0.1).sum() > 10
 
 
 # ----------------------------------------------------------------------------------------------
@@ -231,15 +260,153 @@ class Uniform(Learner):
         return actions, np.zeros(len(actions), np.float32)
 
 
-def test_values_are_those_of_a_fixed_policy(kuhn_id: str) -> None:
+def uniform(observation: Any, mask: Any) -> Any:
+    return mask / mask.sum(1, keepdims=True)
+
+
+def exact_values(roots: Sequence[State]) -> dict[bytes, npt.NDArray[np.float64]]:
+    """Return what each action is worth to its seat if all go on at random, by observation."""
+    table = tabular(roots, uniform)
+    sums = {seen: np.zeros((2, len(chances))) for seen, chances in table.items()}
+
+    def visit(state: State, weight: float) -> None:
+        if state.is_terminal():
+            return
+        for action in state.legal_actions():
+            after = child(state, action)
+            worth = expected_returns([after], [table, table])[state.current_player]
+            sums[state.observation().tobytes()][:, action] += weight * worth, weight
+            visit(after, weight / len(state.legal_actions()))
+
+    for root in roots:
+        visit(root, 1.0)
+    return {seen: worth / weight for seen, (worth, weight) in sums.items()}
+
+
+@pytest.mark.parametrize("td_lambda", [1.0, 0.7])
+def test_values_are_those_of_a_fixed_policy(kuhn_id: str, td_lambda: float) -> None:
     game = cardenvs.load_game(kuhn_id)
-    config = DMCConfig(layers=(32, 32), minibatch=256, learning_rate=1e-2, bfloat16=False)
+    config = DMCConfig(
+        layers=(32, 32),
+        minibatch=256,
+        learning_rate=1e-2,
+        td_lambda=td_lambda,
+        bfloat16=False,
+    )
     learner = Uniform(game, config, "cpu", 1, Processes())
     collector = Collector([game], 128, 16, {}, 1, False)
-    for step in range(60):
-        learner.share = step / 60
+    for step in range(40):
+        learner.share = step / 40
         learner.learn(collector.collect(learner.act, {}))
     agent = learner.network.agent()
-    for state in decisions(game):
-        values = agent.values(state.observation()[None], state.action_mask()[None])[0]
-        print(state, values)
+    exact = exact_values([game.new_initial_state(0, deal) for deal in DEALS])
+    assert len(exact) == 12
+    for seen, worth in exact.items():
+        observation = np.frombuffer(seen, np.int8)[None]
+        found = agent.values(observation, np.ones((1, game.num_actions), np.int8))[0]
+        assert found == pytest.approx(worth, abs=0.15)
+
+
+def curve_of(out: Path) -> list[dict[str, str]]:
+    with (out / "curve.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.compiled
+def test_a_run_learns() -> None:
+    run = Run(config_of("bred_ryg-v0", "ci"), Processes())
+    game = run.games[0]
+    random = agents.make(game, "random", 1)
+    while run.decisions < run.config.decisions:
+        run.improve()
+    everybody = {"dmc": run.player(), "random": random}
+    report = evaluate(game, everybody, [("dmc", "random")], 200, "dev", progress=False)
+    row = report.rows[0]
+    print(row)
+    assert row.high < 0.25
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "tiny"
+    train(TINY, out, progress=False)
+    return out
+
+
+FILES = (
+    "checkpoints config.json curve.csv curve.png evaluation.json evaluation.md evaluation.txt "
+    "log.csv policy.npz snapshots tensorboard"
+)
+
+
+def test_a_run_leaves_its_files(run: Path) -> None:
+    assert sorted(file.name for file in run.iterdir()) == FILES.split()
+    assert len(curve_of(run)) == len(list((run / "snapshots").iterdir())) == 5
+    told = json.loads((run / "evaluation.json").read_text())
+    pairs = {(row["player"], row["others"]) for row in told["rows"]}
+    assert ("dmc (greedy)", "hints (greedy)") in pairs
+    assert ("hints (greedy)", "dmc (greedy)") in pairs
+
+
+class InterruptionError(Exception):
+    """What stops a run in the middle."""
+
+
+@pytest.mark.parametrize(
+    "changed", [{"optimizer": "rmsprop"}, {"td_lambda": 0.9, "temperature": 0.1}], ids=str
+)
+def test_a_run_goes_on_bit_for_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
+) -> None:
+    config = replace(TINY, opponents={"hints": 0.3, "past": 0.2}, **changed)
+    train(config, tmp_path / "whole", progress=False)
+    improve, count = Run.improve, 0
+
+    def improve_thrice(self: Run) -> dict[str, float]:
+        nonlocal count
+        count += 1
+        if count > 3:
+            raise InterruptionError
+        return improve(self)
+
+    monkeypatch.setattr(Run, "improve", improve_thrice)
+    with pytest.raises(InterruptionError):
+        train(config, tmp_path / "parts", progress=False)
+    monkeypatch.setattr(Run, "improve", improve)
+    train(config, tmp_path / "parts", resume=True, progress=False)
+    whole, parts = (load_checkpoint(tmp_path / name) for name in ("whole", "parts"))
+    assert whole
+    assert parts
+    assert whole.step == parts.step >= config.decisions
+    assert whole.values == parts.values
+    assert whole.arrays.keys() == parts.arrays.keys()
+    for name, array in whole.arrays.items():
+        assert np.array_equal(array, parts.arrays[name]), name
+    assert (len(whole.arrays["process.0.waiting.action"]) > 0) == (config.td_lambda == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"optimizer": "sgd"}, "adam or rmsprop, not 'sgd'"),
+        ({"layers": ()}, "at least one hidden layer"),
+        ({"epsilon_end": 1.5}, "epsilon is at least 0 and at most 1, not 1.5"),
+        ({"temperature": -1.0}, "temperature is at least 0, not -1.0"),
+        ({"td_lambda": 2.0}, "td_lambda is at least 0 and at most 1, not 2.0"),
+        ({"seed": -1}, "seed is at least 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(TINY, **changed)
+
+
+@pytest.mark.parametrize("game_id", cardenvs.game_ids())
+def test_all_games_are_learnt(game_id: str) -> None:
+    tables = 2 * len(training_games(game_id, {}))
+    run = Run(replace(TINY, game=game_id, num_tables=tables, opponents={}), Processes())
+    before = run.player()
+    learnt = [run.improve()["learnt"] for _ in range(4)]
+    assert sum(learnt) > 0
+    assert run.decisions == 4 * 64 * tables
+    assert (run.player().action_rows != before.action_rows).any()
