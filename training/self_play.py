@@ -272,7 +272,7 @@ class Books:
         self._run = run
         self._out = out
         self.log = RunLog(out, run.decisions)
-        self._strength = Strength(run.games, run.config.curve_deals, out, run.decisions)
+        self._strength = Strength(run.games, run.config, out, run.decisions)
 
     def measure(
         self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]
@@ -292,7 +292,7 @@ class Books:
         run = self._run
         run.player().save(self._out / "policy.npz")
         learners = run.finalists()
-        return final_reports(run.games, learners, run.config.test_deals, self._out, progress)
+        return final_reports(run.games, learners, run.config, self._out, progress)
 
 
 # ----------------------------------------------------------------------------------------------
