@@ -163,8 +163,7 @@ class Learner(learner.Learner):
             What there is to log.
         """
         config = self.config
-        monte_carlo = config.td_lambda == 1.0
-        done = self._returns.take(buffer) if monte_carlo else self._estimates(buffer)
+        done = self._returns.take(buffer) if config.td_lambda == 1.0 else self._estimates(buffer)
         observation, action = self._tensor(done.observation), self._tensor(done.action)
         gained = self._tensor(done.gained)
         self._set_learning_rate()
@@ -182,14 +181,14 @@ class Learner(learner.Learner):
             "explained_variance": 1.0 - loss / spread if spread else 0.0,
             "learnt": float(len(done)),
             "learning_rate": self.learning_rate,
+            "epsilon": self.epsilon,
         }
 
     def _estimates(self, buffer: Buffer) -> Decisions:
         """Return the decisions of a rollout that another followed, by TD(lambda)."""
         rows, tables = np.nonzero(buffer.seat != NOBODY)
-        buffer.value[rows, tables] = self._judge(
-            buffer.seen[rows, tables], buffer.action[rows, tables]
-        )
+        told = self._judge(buffer.seen[rows, tables], buffer.action[rows, tables])
+        buffer.value[rows, tables] = told
         buffer.assign_credit(1.0, self.config.td_lambda)
         rows, tables = np.nonzero(buffer.is_closed)
         return Decisions(

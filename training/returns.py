@@ -68,6 +68,7 @@ class Returns:
     """
 
     def __init__(self, observation_size: int) -> None:
+        """Begin with no decisions."""
         self.waiting = Decisions.none(observation_size)
 
     def take(self, buffer: Buffer) -> Decisions:
