@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base import Agent
+from agents.hints import has_hints
 from cardenvs.registry import full_id
 
 #: Where the numbers of the cards are, a file a game.
@@ -70,6 +71,10 @@ GENERAL = {
         "Any legal action, each equally likely",
         "The weakest opponent, and the yardstick of chance.",
     ),
+}
+
+#: Agents of every game of which hints are known; those that third parties register have none.
+BY_HINTS = {
     "lowest": Entry(
         "agents.hints:make_lowest",
         "Always the weakest card",
@@ -130,7 +135,8 @@ SPECIAL = {
 
 def entries_of(game_id: str) -> dict[str, Entry]:
     """Return the agents of a game, by name, with its versioned id."""
-    return GENERAL | SPECIAL.get(game_id, {})
+    by_hints = BY_HINTS if has_hints(game_id) else {}
+    return GENERAL | by_hints | SPECIAL.get(game_id, {})
 
 
 def read_numbers(game: str) -> dict[str, Any]:

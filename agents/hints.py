@@ -216,13 +216,18 @@ _MODULES = {
 LOWEST = "lowest"
 
 
+def has_hints(game_id: str) -> bool:
+    """Whether there are hints of a game, by its versioned id."""
+    return game_id in _MODULES
+
+
 def hint_book(game: Game) -> HintBook:
     """Return what is known of the hints of a game, with its options.
 
     Raises:
         ValueError: if none are known.
     """
-    if game.id not in _MODULES:
+    if not has_hints(game.id):
         raise ValueError(f"hints are known of {', '.join(_MODULES)}, not of {game.id}")
     book: HintBook = importlib.import_module(_MODULES[game.id]).hint_book(game)
     return book

@@ -168,6 +168,15 @@ def has_checkpoint(folder: Path) -> bool:
     return bool(_places(folder))
 
 
+def below(prefix: str, things: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the things whose names begin so, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): thing
+        for name, thing in things.items()
+        if name.startswith(prefix)
+    }
+
+
 # ----------------------------------------------------------------------------------------------
 # The content of the files
 

@@ -41,9 +41,9 @@ class Config(DMCConfig, SelfPlayConfig):
     """A run. The numbers are those of the preset `10min`; `PRESETS` changes some of them."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        super().__post_init__()
-        self.check()
+        """Check the numbers; what depends on the game is checked when the run is made."""
+        SelfPlayConfig.__post_init__(self)
+        DMCConfig.__post_init__(self)
 
 
 #: The name says about how long the run takes on one core; the number of decisions defines it.
@@ -92,7 +92,8 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
 
     Raises:
         FileExistsError: if the folder holds a run and `resume` is not set.
-        ValueError: if the folder holds a run of another configuration.
+        ValueError: if the folder holds a run of another configuration, or if the configuration
+            does not go with its game, its players or this machine.
         CheckpointError: if none of the folder's checkpoints can be read, or one cannot be written.
     """
     return train_run(lambda processes: Run(config, processes), config, out, resume, progress)

@@ -6,6 +6,7 @@ A actions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +20,13 @@ from torch.nn import functional
 from agents.base import GREEDY
 from cardenvs.core.game import Game
 from training import learner
-from training.learner import LearnerConfig, below
+from training.checkpoints import below
+from training.learner import LearnerConfig
 from training.networks import ActionValues
 from training.processes import Processes
 from training.returns import Decisions, Returns
 from training.rollout import NOBODY, Buffer
+from training.runs import check_range
 
 #: How many decisions are judged at once after a rollout.
 _CHUNK = 16_384
@@ -63,19 +66,13 @@ class DMCConfig(LearnerConfig):
     temperature: float = 0.0
     td_lambda: float = 1.0
 
-    def check(self) -> None:
-        """Raise `ValueError` if something cannot be."""
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(f"the optimizer is {' or '.join(OPTIMIZERS)}, not {self.optimizer!r}")
-        if not self.layers:
-            raise ValueError("a network of action values has at least one hidden layer")
-        for epsilon in (self.epsilon_start, self.epsilon_end):
-            if not 0.0 <= epsilon <= 1.0:
-                raise ValueError(f"an epsilon is at least 0 and at most 1, not {epsilon}")
-        if self.temperature < 0.0:
-            raise ValueError(f"a temperature is at least 0, not {self.temperature}")
-        if not 0.0 <= self.td_lambda <= 1.0:
-            raise ValueError(f"td_lambda is at least 0 and at most 1, not {self.td_lambda}")
+        check_range(self, ("epsilon_start", "epsilon_end", "td_lambda"), 1.0)
+        check_range(self, ("temperature",), math.inf)
 
 
 class Learner(learner.Learner):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from agents.base import Agent
+from cardenvs.core.checks import whole_number
+from training.checkpoints import below
 from training.processes import Processes
+from training.runs import check_counts, check_range
 
 #: How often in a run a past self is kept.
 NUM_RENEWALS = 20
@@ -40,6 +44,14 @@ class LearnerConfig:
     layers: tuple[int, ...] = (256, 256)
     bfloat16: bool = True
     pool_size: int = 10
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        check_counts(self, ("minibatch", "num_epochs", "pool_size"))
+        check_range(self, ("learning_rate", "max_gradient"), math.inf)
+        widths = self.layers if isinstance(self.layers, Sequence) else ()
+        if not widths or not all(whole_number(width) > 0 for width in widths):
+            raise ValueError(f"layers are one or more widths of at least 1, not {self.layers!r}")
 
 
 class Learner(ABC):
@@ -70,7 +82,11 @@ class Learner(ABC):
             device: of the network: "cpu", "cuda".
             seed: of the first weights, and of all random numbers of the learner.
             processes: among which the gradients are averaged.
+
+        Raises:
+            ValueError: if there is no such device here, or if it cannot compute as told.
         """
+        _check_device(device, config.bfloat16)
         self._settings = config
         self._device = device
         self._processes = processes
@@ -192,16 +208,16 @@ class PastSelf:
 def as_arrays(parts: Mapping[str, Mapping[str, Tensor]]) -> dict[str, npt.NDArray[Any]]:
     """Return tensors as arrays, named by their part and their name in it."""
     return {
-        f"{part}.{name}": tensor.detach().cpu().numpy()
+        f"{part}.{name}": tensor.detach().cpu().numpy().copy()
         for part, tensors in parts.items()
         for name, tensor in tensors.items()
     }
 
 
-def below(prefix: str, things: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the things whose names begin so, by the rest of their names."""
-    return {
-        name.removeprefix(prefix): thing
-        for name, thing in things.items()
-        if name.startswith(prefix)
-    }
+def _check_device(device: str, bfloat16: bool) -> None:
+    if device != "cuda":
+        return
+    if not torch.cuda.is_available():
+        raise ValueError("the device is cuda, and torch finds none here; the other one is cpu")
+    if bfloat16 and not torch.cuda.is_bf16_supported():
+        raise ValueError("this device has no bfloat16; set bfloat16=false")

@@ -29,7 +29,6 @@ import numpy.typing as npt
 from agents.base import Agent
 from agents.learned import NetworkAgent
 from training.evaluate import Report
-from training.players import read_player
 from training.ppo_learner import Learner, PPOConfig
 from training.processes import Processes
 from training.rollout import Buffer
@@ -48,6 +47,11 @@ class Config(PPOConfig, SelfPlayConfig):
     """
 
     prior: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the numbers; what depends on the game is checked when the run is made."""
+        SelfPlayConfig.__post_init__(self)
+        PPOConfig.__post_init__(self)
 
 
 #: The name says about how long the run takes on one core; the number of decisions defines it.
@@ -96,7 +100,8 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
 
     Raises:
         FileExistsError: if the folder holds a run and `resume` is not set.
-        ValueError: if the folder holds a run of another configuration.
+        ValueError: if the folder holds a run of another configuration, or if the configuration
+            does not go with its game, its players or this machine.
         CheckpointError: if none of the folder's checkpoints can be read, or one cannot be written.
     """
     return train_run(lambda processes: Run(config, processes), config, out, resume, progress)
@@ -110,7 +115,8 @@ class Run(BaseRun):
 
     def __init__(self, config: Config, processes: Processes) -> None:
         """Deal the tables and make the learner."""
-        super().__init__(config, processes, config.central_critic)
+        prior = [config.prior] if config.prior else []
+        super().__init__(config, processes, config.central_critic, prior)
         widest = max(self.games, key=lambda game: game.critic_state_size)
         self.learner = Learner(widest, config, config.device, config.seed, processes)
 
@@ -122,8 +128,7 @@ class Run(BaseRun):
         """Return what the prior would have done, while it counts."""
         if not (self.config.prior and self.learner.prior_weight):
             return None
-        player = read_player(self.config.prior)
-        return self.collector.advice([player.make(game, self._updates) for game in self.games])
+        return self.collector.advice(self._make(self.config.prior, self._updates))
 
     def player(self) -> NetworkAgent:
         """Return who plays as the learner does now, to be measured and saved."""

@@ -6,6 +6,7 @@ Letters of shapes: N decisions, R rows, B tables, O observation size, A actions.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,16 +19,28 @@ from torch import Tensor, nn
 from agents.base import SAMPLED
 from cardenvs.core.game import Game
 from training import learner
-from training.learner import LearnerConfig, as_arrays, below
+from training.checkpoints import below
+from training.learner import LearnerConfig, as_arrays
 from training.networks import ActorCritic, log_probabilities
 from training.processes import Processes
 from training.rollout import Buffer
+from training.runs import check_range
 
 #: How many decisions are judged at once after a rollout.
 _CHUNK = 16_384
 
 #: What a step of the optimizer measures.
 _METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+
+#: What else is at least 0 in a configuration.
+_WEIGHTS = (
+    "clip_range",
+    "entropy_start",
+    "entropy_end",
+    "value_weight",
+    "magnet_weight",
+    "prior_weight",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +70,12 @@ class PPOConfig(LearnerConfig):
     shares_actions: bool = False
     magnet_weight: float = 0.0
     prior_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
+        check_range(self, ("gamma", "gae_lambda"), 1.0)
+        check_range(self, _WEIGHTS, math.inf)
 
 
 class Learner(learner.Learner):
@@ -172,6 +191,10 @@ class Learner(learner.Learner):
     def _improve(self, tensors: dict[str, Tensor], places: Tensor) -> dict[str, float]:
         """Descend in minibatches over the given places, in a new order each epoch."""
         config = self.config
+        if self._processes.least(len(places)) < 2:  # a short first rollout shows no outcomes
+            return dict.fromkeys((*_METRICS, "explained_variance"), 0.0) | {
+                "learning_rate": self.learning_rate
+            }
         self._set_learning_rate()
         advantage, target = tensors["advantage"][places], tensors["target"][places]
         spread, mean = torch.std_mean(advantage)

@@ -21,8 +21,13 @@ class Processes:
         """Join the others, if `torchrun` has started this process."""
         self.rank = int(os.environ.get("RANK", 0))
         self.count = int(os.environ.get("WORLD_SIZE", 1))
-        if self.count > 1 and not distributed.is_initialized():
-            distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        if self.count == 1 or distributed.is_initialized():
+            return
+        if torch.cuda.is_available():  # each process has a device of its own
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
+            distributed.init_process_group("cpu:gloo,cuda:nccl")
+        else:
+            distributed.init_process_group("gloo")
 
     def average_gradients(self, network: nn.Module) -> None:
         """Give every process the mean of all processes' gradients."""

@@ -21,6 +21,7 @@ from agents.base import Agent
 from cardenvs.core.batch import Batch
 from cardenvs.core.game import Game
 from cardenvs.core.kernel import entry_point
+from training.checkpoints import below
 from training.evaluate import num_rotations
 
 #: The learner's place among those who play.
@@ -93,7 +94,10 @@ class Buffer:
         )
 
     def carry_over(self) -> None:
-        """Take the decisions without an outcome to the front, for the next rollout."""
+        """Take the decisions without an outcome to the front, for the next rollout.
+
+        Which they are is known from `assign_credit`, so that each rollout needs one call of it.
+        """
         for seat in range(self.num_carried):
             rows = self._open_row[:, seat]
             tables = np.flatnonzero(rows >= 0)
@@ -102,7 +106,7 @@ class Buffer:
             self.seat[seat] = np.where(rows >= 0, seat, NOBODY)
             self.end[seat] = False
             self.reward[seat] = 0.0
-            self.reward[seat, :, seat] = self._open_reward[:, seat]
+            self.reward[seat, :, seat] = np.where(rows >= 0, self._open_reward[:, seat], 0.0)
 
     def carried(self) -> dict[str, npt.NDArray[Any]]:
         """Return the rows at the front."""
@@ -205,7 +209,7 @@ class Collector:
             raise ValueError(f"{num_tables} tables cannot be divided among {len(games)} variants")
         if len({(game.observation_size, game.num_actions) for game in games}) > 1:
             raise ValueError("variants that learn together have equal observations and actions")
-        if min(shares.values(), default=0.0) < 0.0 or sum(shares.values()) > 1.0 + 1e-9:
+        if not (min(shares.values(), default=0.0) >= 0.0 and sum(shares.values()) <= 1.0 + 1e-9):
             raise ValueError(f"shares of opponents are at least 0 and at most 1 in all: {shares}")
         self.games = list(games)
         self.shares = dict(shares)
@@ -218,7 +222,6 @@ class Collector:
         self.size = max(
             game.critic_state_size if sees_hands else game.observation_size for game in games
         )
-        self._num_steps = num_steps
         players = max(game.num_players for game in games)
         self.buffer = Buffer(players + num_steps, games, num_tables, self.size)
         self._rng = np.random.default_rng([seed, _DRAWS_KEY])
@@ -324,13 +327,16 @@ class Collector:
     # -- checkpoints ---------------------------------------------------------------------------
 
     def snapshot(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Return, as arrays and as plain values, all that the next rollout depends on."""
+        """Return, as arrays and as plain values, all that the next rollout depends on.
+
+        Call it when credit has been assigned, see `Buffer.carry_over`.
+        """
         buffer = self.buffer
         buffer.carry_over()
-        arrays = {f"carried.{name}": array for name, array in buffer.carried().items()}
+        arrays = {f"carried.{name}": array.copy() for name, array in buffer.carried().items()}
         for i, batch in enumerate(self._batches):
             arrays |= {f"tables.{i}.{name}": array for name, array in batch.snapshot().items()}
-        arrays["player_at"] = self._player_at
+        arrays["player_at"] = self._player_at.copy()
         values = {"decisions": self.decisions, "episodes": self.episodes}
         return arrays, values | {"draws": self._rng.bit_generator.state}
 
@@ -341,17 +347,8 @@ class Collector:
             ValueError: if it is of other games, or of another number of tables.
         """
         for i, batch in enumerate(self._batches):
-            batch.restore(_below(f"tables.{i}.", arrays))
-        self.buffer.restore(_below("carried.", arrays))
+            batch.restore(below(f"tables.{i}.", arrays))
+        self.buffer.restore(below("carried.", arrays))
         self._player_at[:] = arrays["player_at"]
         self.decisions, self.episodes = values["decisions"], values["episodes"]
         self._rng.bit_generator.state = values["draws"]
-
-
-def _below(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays whose names begin so, by the rest of their names."""
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }

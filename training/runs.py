@@ -10,6 +10,7 @@ from typing import Any
 
 import agents
 from agents.base import Agent
+from cardenvs.core.checks import whole_number
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
 from training.curve import Curve
@@ -19,6 +20,9 @@ from training.players import read_player
 #: A run's deals are those of the seeds from `seed << SEED_BITS` on. Published lists begin at 2**62.
 SEED_BITS = 32
 SEED_LIMIT = 2**30
+
+#: Where a network can be.
+DEVICES = ("cpu", "cuda")
 
 #: Games that are several in one, which are learnt together if no options are given.
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
@@ -59,14 +63,42 @@ class RunConfig:
     measured_against: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Keep the deals of the run apart from the published lists."""
-        if not 0 <= self.seed < SEED_LIMIT:
-            raise ValueError(f"a run's seed is at least 0 and below 2**30, not {self.seed}")
+        """Check the numbers, and keep the deals of the run apart from the published lists."""
+        if not 0 <= whole_number(self.seed) < SEED_LIMIT:
+            raise ValueError(f"a run's seed is at least 0 and below 2**30, not {self.seed!r}")
+        check_counts(self, ("decisions", "curve_points", "curve_deals", "test_deals"))
+        if self.device not in DEVICES:
+            raise ValueError(f"the devices are {', '.join(DEVICES)}, not {self.device!r}")
 
     @property
     def first_deal(self) -> int:
         """The seed of the run's first deal."""
         return self.seed << SEED_BITS
+
+
+def check_counts(config: Any, names: Iterable[str]) -> None:
+    """Check fields of a configuration that count something.
+
+    Raises:
+        ValueError: naming the first that is no whole number of at least 1.
+    """
+    for name in names:
+        if whole_number(getattr(config, name)) < 1:
+            raise ValueError(
+                f"{name} is a whole number of at least 1, not {getattr(config, name)!r}"
+            )
+
+
+def check_range(config: Any, names: Iterable[str], high: float) -> None:
+    """Check fields of a configuration that are numbers between 0 and a highest one.
+
+    Raises:
+        ValueError: naming the first that is not.
+    """
+    for name in names:
+        value = getattr(config, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= high:
+            raise ValueError(f"{name} is a number between 0 and {high}, not {value!r}")
 
 
 def read_settings(config: type, texts: Iterable[str]) -> dict[str, Any]:

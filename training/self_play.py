@@ -28,15 +28,22 @@ from tqdm import tqdm
 from agents.base import Agent
 from cardenvs.command_line import add_game_arguments, game_of, options_of
 from cardenvs.core.rng import combine
-from training.checkpoints import load_checkpoint, save_checkpoint
+from training.checkpoints import below, load_checkpoint, save_checkpoint
 from training.evaluate import Report
-from training.learner import NUM_RENEWALS, Learner, below
+from training.learner import NUM_RENEWALS, Learner
 from training.logs import RunLog
-from training.players import read_player
+from training.players import check_players, read_player
 from training.processes import Processes
 from training.rollout import Buffer, Collector
 from training.run_folder import claim_folder
-from training.runs import RunConfig, Strength, final_reports, read_settings, training_games
+from training.runs import (
+    RunConfig,
+    Strength,
+    check_counts,
+    final_reports,
+    read_settings,
+    training_games,
+)
 
 #: The opponents that are the learner's past selves.
 PAST = "past"
@@ -58,6 +65,14 @@ class SelfPlayConfig(RunConfig):
     num_tables: int = 512
     num_steps: int = 32
     opponents: dict[str, float] = field(default_factory=lambda: {"hints": 0.3})
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
+        check_counts(self, ("num_tables", "num_steps"))
+        shares = self.opponents.values() if isinstance(self.opponents, Mapping) else [""]
+        if not all(isinstance(share, int | float) for share in shares):
+            raise ValueError(f"opponents have names and shares, unlike {self.opponents!r}")
 
 
 class NetworkPlayer(Agent, Protocol):
@@ -89,15 +104,16 @@ def train_run(
 
     Raises:
         FileExistsError: if the folder holds a run and `resume` is not set.
-        ValueError: if the folder holds a run of another configuration.
+        ValueError: if the folder holds a run of another configuration, or if the configuration
+            does not go with its game, its players or this machine.
         CheckpointError: if none of the folder's checkpoints can be read, or one cannot be written.
     """
     torch.set_num_threads(1)
     processes = Processes()
     is_first = processes.rank == 0
+    run = make_run(processes)  # refuses what cannot be run before anything is written
     if is_first:
         claim_folder(out, config, PACKAGES, resume)
-    run = make_run(processes)
     processes.gather(None)  # the folder is claimed
     if checkpoint := load_checkpoint(out):
         run.restore(checkpoint.arrays, checkpoint.values)
@@ -153,16 +169,30 @@ class Run(ABC):
 
     learner: Learner
 
-    def __init__(self, config: SelfPlayConfig, processes: Processes, sees_hands: bool) -> None:
+    def __init__(
+        self,
+        config: SelfPlayConfig,
+        processes: Processes,
+        sees_hands: bool,
+        others: Sequence[str] = (),
+    ) -> None:
         """Deal the tables; the learner is made by whoever knows its kind.
 
         Args:
             config: of the run.
             processes: among which this one is.
             sees_hands: whether the learner sees all hands while it learns.
+            others: players that are needed beside the opponents.
+
+        Raises:
+            ValueError: if the configuration does not go with its game or its players.
         """
         self.config = config
         self.games = training_games(config.game, config.options)
+        texts = [*(text for text in config.opponents if text != PAST), *others]
+        self._players = {text: read_player(text) for text in texts}
+        for game in self.games:
+            check_players(game, self._players)
         self._processes = processes
         self.collector = Collector(
             self.games,
@@ -221,9 +251,12 @@ class Run(ABC):
             if text == PAST:
                 made[text] = [self.learner.past_self(seed)] * len(self.games)
             else:
-                player = read_player(text)
-                made[text] = [player.make(game, seed) for game in self.games]
+                made[text] = self._make(text, seed)
         return made
+
+    def _make(self, text: str, seed: int) -> list[Agent]:
+        """Make a player for each variant."""
+        return [self._players[text].make(game, seed) for game in self.games]
 
     # -- checkpoints ---------------------------------------------------------------------------
 
@@ -271,8 +304,9 @@ class Books:
         """Go on with what the folder has, up to where the run is."""
         self._run = run
         self._out = out
-        self.log = RunLog(out, run.decisions)
-        self._strength = Strength(run.games, run.config, out, run.decisions)
+        known_until = run.decisions if run.points else -1  # without a checkpoint nothing is kept
+        self.log = RunLog(out, known_until)
+        self._strength = Strength(run.games, run.config, out, known_until)
 
     def measure(
         self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]

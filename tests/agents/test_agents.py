@@ -72,6 +72,14 @@ def test_plays_legally_whatever_the_options(game_id: str, name: str, num_games: 
             finished += int(batch.terminated.sum())
 
 
+def test_a_game_without_hints_has_no_agents_that_play_by_them(kuhn_id: str) -> None:
+    assert agents.list(kuhn_id) == ("random",)
+    assert agents.make(kuhn_id, "random", seed=1).name == "random"
+    for name in ("lowest", "hints"):
+        with pytest.raises(ValueError, match=f"called '{name}'; there are random"):
+            agents.make(kuhn_id, name)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("game_id", "name"), AGENTS)
 def test_plays_legally_a_million_times(game_id: str, name: str) -> None:

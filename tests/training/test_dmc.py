@@ -391,10 +391,10 @@ def test_a_run_goes_on_bit_for_bit(
     ("changed", "message"),
     [
         ({"optimizer": "sgd"}, "adam or rmsprop, not 'sgd'"),
-        ({"layers": ()}, "at least one hidden layer"),
-        ({"epsilon_end": 1.5}, "epsilon is at least 0 and at most 1, not 1.5"),
-        ({"temperature": -1.0}, "temperature is at least 0, not -1.0"),
-        ({"td_lambda": 2.0}, "td_lambda is at least 0 and at most 1, not 2.0"),
+        ({"layers": ()}, "layers are one or more widths"),
+        ({"epsilon_end": 1.5}, "epsilon_end is a number between 0 and 1.0, not 1.5"),
+        ({"temperature": -1.0}, "temperature is a number between 0 and inf, not -1.0"),
+        ({"td_lambda": 2.0}, "td_lambda is a number between 0 and 1.0, not 2.0"),
         ({"seed": -1}, "seed is at least 0"),
     ],
 )
