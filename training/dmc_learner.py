@@ -54,17 +54,19 @@ class DMCConfig(LearnerConfig):
         temperature: if above 0, actions that are not random are not the best ones either but
             drawn, the chance of each going with exp(value / temperature).
         td_lambda: what a decision is taken to return is a mix of what its episode returned and of
-            what the network told of the seat's next decisions: 1 is Monte-Carlo, and a little less
-            trades its noise for the network's errors.
+            what the network told of the seat's next decisions. 1 is plain Monte-Carlo, as in
+            DouZero, for runs of days; less has less noise, but the network's errors in it.
     """
 
-    minibatch: int = 2_048
+    minibatch: int = 1_024
     num_epochs: int = 1
+    learning_rate: float = 1e-3
+    layers: tuple[int, ...] = (128, 128)
     optimizer: str = "adam"
     epsilon_start: float = 1.0
-    epsilon_end: float = 0.05
-    temperature: float = 0.0
-    td_lambda: float = 1.0
+    epsilon_end: float = 0.02
+    temperature: float = 0.02
+    td_lambda: float = 0.9
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -116,10 +118,9 @@ class Learner(learner.Learner):
         is learnt from them, and they are 0.
         """
         mask = self._tensor(action_mask)
-        values = self._values(self.network, self._tensor(observation), mask)
-        if self.config.temperature:
-            noise = torch.empty_like(values).exponential_(generator=self._generator)
-            values -= self.config.temperature * noise.clamp_min_(1e-20).log_()
+        values = self._values(
+            self.network, self._tensor(observation), mask, self.config.temperature
+        )
         actions = values.argmax(1)
         draws = torch.rand(len(actions), generator=self._generator, device=self._device)
         exploring = torch.nonzero(draws < self.epsilon).squeeze(1)
@@ -138,12 +139,20 @@ class Learner(learner.Learner):
         actions: npt.NDArray[np.int64] = values.argmax(1).cpu().numpy()
         return actions
 
-    def _values(self, network: nn.Module, observation: Tensor, mask: Tensor) -> Tensor:
-        """Return what the actions are worth, float32 [N, A]; minus infinity if illegal."""
+    def _values(
+        self, network: nn.Module, observation: Tensor, mask: Tensor, temperature: float = 0.0
+    ) -> Tensor:
+        """Return what the actions are worth, float32 [N, A]; minus infinity if illegal.
+
+        With a temperature there is noise in it, so that the highest is a fair draw.
+        """
         legal = torch.nonzero(mask.view(-1)).squeeze(1)
         positions, actions = legal // mask.shape[1], legal % mask.shape[1]
         with self._precision():
             values: Tensor = network(observation, actions, positions)
+        if temperature:
+            noise = torch.empty_like(values).exponential_(generator=self._generator)
+            values = values - temperature * noise.clamp_min_(1e-20).log_()
         everything = values.new_full(mask.shape, -torch.inf)
         everything.view(-1)[legal] = values
         return everything
