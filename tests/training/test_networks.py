@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from torch.nn import functional
 
 import cardenvs
+from cardenvs.core.batch import Batch
 from cardenvs.core.game import Game
 from training.networks import ActorCritic, SharedLinear, features_of_actions, log_probabilities
 
@@ -32,13 +34,19 @@ def network_of(game: Game, shares: bool, is_central: bool = True) -> ActorCritic
     return network
 
 
-def positions(game: Game, count: int = 200) -> tuple[Any, Any, Any]:
+def positions(game: Game) -> tuple[Any, Any, Any]:
     """Return critic states, observations and masks from the midst of random games."""
-    batch = cardenvs.make_batch(game.id, count, seed=2, critic_state=True)
+    batch = played(game.id)
+    return batch.critic_state.copy(), batch.observation.copy(), batch.action_mask.copy()
+
+
+@cache
+def played(game_id: str) -> Batch:
+    batch = cardenvs.make_batch(game_id, 100, seed=2, critic_state=True)
     batch.reset()
     for _ in range(10):
         batch.step(batch.sample_actions())
-    return batch.critic_state.copy(), batch.observation.copy(), batch.action_mask.copy()
+    return batch
 
 
 @each_kind
@@ -61,7 +69,7 @@ def test_the_agent_answers_as_the_network_does(game_id: str, shares: bool) -> No
 def test_the_agent_is_a_copy() -> None:
     game = cardenvs.load_game("bred_ryg")
     network = network_of(game, shares=False)
-    _, observation, _ = positions(game, 4)
+    _, observation, _ = positions(game)
     agent = network.agent()
     before = agent.logits(observation)
     with torch.no_grad():

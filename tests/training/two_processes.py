@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from tests.toys import KUHN, register_toys
-from training import ppo
+from training import self_play
 from training.ppo import Config, Run, train
 from training.processes import Processes
 
@@ -61,7 +61,7 @@ def improved(processes: Processes) -> dict[str, Any]:
 
 def copy_before_third_save(copy: Path) -> None:
     """Leave a copy of the folder as an interruption before the third checkpoint leaves it."""
-    save, calls = ppo.save_checkpoint, []
+    save, calls = self_play.save_checkpoint, []
 
     def save_with_copy(folder: Path, *what: Any) -> None:
         calls.append(folder)
@@ -69,7 +69,7 @@ def copy_before_third_save(copy: Path) -> None:
             shutil.copytree(folder, copy)
         save(folder, *what)
 
-    ppo.save_checkpoint = save_with_copy
+    self_play.save_checkpoint = save_with_copy
 
 
 def main(out: Path) -> None:
