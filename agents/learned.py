@@ -35,6 +35,9 @@ Weights = npt.NDArray[np.float32]
 #: The name of the text among the arrays of a file.
 _ABOUT = "about"
 
+#: The array that tells a network of action values what each action adds.
+_ACTION_ROWS = "action_rows"
+
 
 class NetworkAgent:
     """Plays by a perceptron with ReLU between its layers; illegal actions have no chance.
@@ -130,14 +133,7 @@ class NetworkAgent:
             about: what the file tells of the network, see `about_network`; by default what the
                 file that it was read from did.
         """
-        arrays: dict[str, Any] = {
-            f"{kind}_{i}": part
-            for i, layer in enumerate(self.layers)
-            for kind, part in zip(("matrix", "bias"), layer, strict=True)
-        }
-        if told := self.about if about is None else about:
-            arrays[_ABOUT] = np.array(json.dumps({"kind": self.kind} | dict(told)))
-        np.savez(file, **arrays)
+        _save(file, self.kind, _named(self.layers), self.about if about is None else about)
 
     @classmethod
     def load(cls, file: Path, **options: Any) -> NetworkAgent:
@@ -150,9 +146,103 @@ class NetworkAgent:
         if about.get("kind", cls.kind) != cls.kind:
             raise ValueError(f"{file} holds a network of kind {about['kind']!r}, no {cls.kind}")
         with np.load(file) as arrays:
-            count = sum(name.startswith("matrix_") for name in arrays.files)
-            layers = [(arrays[f"matrix_{i}"], arrays[f"bias_{i}"]) for i in range(count)]
+            layers = _layers(arrays)
         agent = cls(layers, **options)
+        agent.about = about
+        return agent
+
+
+class ValueAgent:
+    """Plays the legal action that a network of action values holds to be worth the most.
+
+    The network is a perceptron with ReLU between its layers over a position and an action. The
+    part of its first layer that an action adds is kept for each action id, so a position passes
+    the first layer once however many actions are legal.
+
+    Attributes:
+        name: for tables.
+        plays: "greedy".
+        first: a matrix and a bias, float32 [O, H] and [H], for a plain observation, int8 [O].
+        action_rows: float32 [A, H], what each action adds to that.
+        layers: the other layers, a matrix and a bias each; the last one has one output.
+    """
+
+    kind = "action values"
+
+    def __init__(
+        self,
+        first: tuple[Weights, Weights],
+        action_rows: Weights,
+        layers: Sequence[tuple[Weights, Weights]],
+        greedy: bool = True,
+        seed: int | None = None,
+        name: str = "values",
+    ) -> None:
+        """Copy the layers.
+
+        Args:
+            first: see the class, as for the next two.
+            action_rows: see the class.
+            layers: see the class.
+            greedy: there is no other way to play by values.
+            seed: not used: nothing is drawn.
+            name: for tables.
+
+        Raises:
+            ValueError: if it shall not be greedy.
+        """
+        if not greedy:
+            raise ValueError("an agent of action values plays greedily: it has nothing to sample")
+        self.name = name
+        self.plays = GREEDY
+        self.about: dict[str, Any] = {}
+        self.first = _copy(first[0]), _copy(first[1])
+        self.action_rows = _copy(action_rows)
+        self.layers = [(_copy(matrix), _copy(bias)) for matrix, bias in layers]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """O and A."""
+        return len(self.first[0]), len(self.action_rows)
+
+    def values(
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]
+    ) -> Weights:
+        """Return what each action is worth, float32 [N, A]; minus infinity if it is illegal."""
+        values = np.full(action_mask.shape, -np.inf, np.float32)
+        positions, actions = np.nonzero(action_mask)
+        matrix, bias = self.first
+        seen = observation.astype(np.float32) @ matrix + bias
+        signal = seen[positions] + self.action_rows[actions]
+        for matrix, bias in self.layers:
+            signal = np.maximum(signal, 0.0) @ matrix + bias
+        values[positions, actions] = signal[:, 0]
+        return values
+
+    def act(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> Any:
+        """Choose a legal action for each position; see `Agent.act`."""
+        values = self.values(np.atleast_2d(observation), np.atleast_2d(action_mask))
+        actions = values.argmax(axis=1).astype(np.int64)
+        return actions if observation.ndim == 2 else actions[0]
+
+    def save(self, file: Path, about: Mapping[str, Any] | None = None) -> None:
+        """Write the network to an .npz file; see `NetworkAgent.save`."""
+        arrays = {_ACTION_ROWS: self.action_rows} | _named([self.first, *self.layers])
+        _save(file, self.kind, arrays, self.about if about is None else about)
+
+    @classmethod
+    def load(cls, file: Path, **options: Any) -> ValueAgent:
+        """Read a network that `save` has written; the options are those of `ValueAgent`.
+
+        Raises:
+            ValueError: if the file holds another kind of network.
+        """
+        about = read_about(file)
+        if about.get("kind") != cls.kind:
+            raise ValueError(f"{file} holds no network of {cls.kind}")
+        with np.load(file) as arrays:
+            first, *others = _layers(arrays)
+            agent = cls(first, arrays[_ACTION_ROWS], others, **options)
         agent.about = about
         return agent
 
@@ -161,10 +251,12 @@ class NetworkAgent:
 # Files that tell what they are
 
 #: Who plays which kind of network.
-_KINDS = {NetworkAgent.kind: NetworkAgent}
+_KINDS: dict[str, type[NetworkAgent] | type[ValueAgent]] = {
+    kind.kind: kind for kind in (NetworkAgent, ValueAgent)
+}
 
 
-def load_network(file: Path, game: Game, **options: Any) -> NetworkAgent:
+def load_network(file: Path, game: Game, **options: Any) -> NetworkAgent | ValueAgent:
     """Read a network of any kind, to play a game.
 
     Args:
@@ -227,7 +319,7 @@ def about_network(games: Sequence[Game], **told: Any) -> dict[str, Any]:
 
 def misfit_of(about: Mapping[str, Any], game: Game) -> str:
     """Return why a network cannot play a game, as far as its file tells; nothing if it can."""
-    if not about or (about["game"], about["layout"]) == (game.id, layout_hash(game)):
+    if "game" not in about or (about["game"], about["layout"]) == (game.id, layout_hash(game)):
         return ""
     players = " or ".join(map(str, about["num_players"]))
     trained = f"the network was trained for {about['game']} with {players} players"
@@ -257,6 +349,27 @@ def layout_hash(game: Game) -> str:
     ranges = [[part.name, part.size] for part in game.actions.ranges]
     text = json.dumps([pieces, game.layout.num_players, ranges])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _save(file: Path, kind: str, arrays: Mapping[str, Weights], about: Mapping[str, Any]) -> None:
+    """Write the arrays of a network, and what it is, to an .npz file."""
+    told = np.array(json.dumps({"kind": kind} | dict(about)))
+    np.savez(file, **arrays, **{_ABOUT: told})  # type: ignore[arg-type]
+
+
+def _named(layers: Sequence[tuple[Weights, Weights]]) -> dict[str, Weights]:
+    """Return the parts of layers by the names that they have in files."""
+    return {
+        f"{kind}_{i}": part
+        for i, layer in enumerate(layers)
+        for kind, part in zip(("matrix", "bias"), layer, strict=True)
+    }
+
+
+def _layers(arrays: Any) -> list[tuple[Weights, Weights]]:
+    """Return the layers whose parts `_named` has named."""
+    count = sum(name.startswith("matrix_") for name in arrays.files)
+    return [(arrays[f"matrix_{i}"], arrays[f"bias_{i}"]) for i in range(count)]
 
 
 def _copy(array: Any) -> Weights:

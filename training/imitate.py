@@ -40,6 +40,7 @@ from training.players import PLAYER_TEXTS
 from training.points import read_points
 from training.ppo import Config
 from training.runs import read_settings, training_games
+from training.self_play import PACKAGES
 
 #: What makes a run of `training.ppo` behaviour cloning.
 CLONING: dict[str, Any] = {
@@ -76,7 +77,7 @@ def compare(
     Returns:
         For each way and seed the decisions, None where the run never got so far.
     """
-    about = origin(ppo.PACKAGES)
+    about = origin(PACKAGES)
     _run(clone, out / "clone", progress)
     curves: dict[str, list[tuple[list[float], list[float]]]] = {}
     for way, runs in configs.items():

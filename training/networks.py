@@ -1,6 +1,7 @@
 """Networks in torch for our own learners; `agents.learned` plays their copies without torch.
 
-Letters of shapes: N positions, O observation size, S critic state size, A actions, F features.
+Letters of shapes: N positions, M pairs of a position and an action, O observation size, S critic
+state size, A actions, F features, H width of the first layer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from agents.learned import NetworkAgent
+from agents.learned import NetworkAgent, ValueAgent
 from cardenvs.core.game import Game
 from training.sparse import Entries, entries_of
 
@@ -154,6 +155,77 @@ class ActorCritic(nn.Module):
     def agent(self, **options: Any) -> NetworkAgent:
         """Return an agent that plays as the policy does now; options are those of the agent."""
         return NetworkAgent(self.actor.layers(), **options)
+
+
+class ActionValues(nn.Module):
+    """What an action is worth in a position: a perceptron over the observation and the action.
+
+    The first layer is a sum of two: one over the observation, which a position passes once, and
+    one over the action, whose answers are the same in all positions. An action is told by its
+    features, and has weights of its own beside them.
+    """
+
+    def __init__(self, game: Game, widths: Sequence[int]) -> None:
+        """Make the layers, orthogonal.
+
+        Args:
+            game: whose observations and actions it is for.
+            widths: of the hidden layers, at least one.
+        """
+        super().__init__()
+        self.scale: Tensor
+        self.register_buffer("scale", torch.as_tensor(game.layout.scale))
+        features = features_of_actions(game)
+        self.features: Tensor
+        self.register_buffer("features", torch.as_tensor(features))
+        self.first = nn.Linear(len(game.layout.scale), widths[0])
+        self.shared = nn.Linear(features.shape[1], widths[0], bias=False)
+        self.own = nn.Parameter(torch.zeros(len(features), widths[0]))
+        self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(widths))
+        self.last = nn.Linear(widths[-1], 1)
+        for layer in (self.first, *self._hidden()):
+            _make_orthogonal(layer, 2**0.5)
+        nn.init.orthogonal_(self.shared.weight, 2**0.5)
+        _make_orthogonal(self.last, 0.1)
+
+    def forward(self, plain: Tensor, actions: Tensor, positions: Tensor | None = None) -> Tensor:
+        """Return what actions are worth, float32 [M].
+
+        Args:
+            plain: observations, int8 [N, O].
+            actions: int64 [M].
+            positions: int64 [M], in which of the N; by default one action in each.
+        """
+        weight = self.first.weight
+        seen = plain.to(_working_type(weight))
+        signal = functional.linear(seen, weight * self.scale, self.first.bias)
+        if positions is not None:
+            signal = signal[positions]
+        signal = functional.relu(signal + self.action_rows().to(signal.dtype)[actions])
+        for layer in self._hidden():
+            signal = functional.relu(layer(signal))
+        with torch.autocast(signal.device.type, enabled=False):  # close values need all digits
+            answer: Tensor = self.last(signal.float()).squeeze(1)
+        return answer
+
+    def action_rows(self) -> Tensor:
+        """Return what each action adds to the first layer, [A, H]."""
+        rows: Tensor = self.own + self.shared(self.features)
+        return rows
+
+    def _hidden(self) -> list[nn.Linear]:
+        return list(self.hidden)  # type: ignore[arg-type]
+
+    def agent(self, **options: Any) -> ValueAgent:
+        """Return an agent that plays by the values as they are now; options are those of it."""
+        first = self.first.weight * self.scale
+        others = [(layer.weight, layer.bias) for layer in (*self._hidden(), self.last)]
+        return ValueAgent(
+            (_array(first).T, _array(self.first.bias)),
+            _array(self.action_rows()),
+            [(_array(weight).T, _array(bias)) for weight, bias in others],
+            **options,
+        )
 
 
 def log_probabilities(

@@ -25,7 +25,7 @@ from agents.learned import NetworkAgent
 from tests.toys import KUHN
 from tests.toys.kuhn_view import DEALS
 from tests.toys.nash import expected_returns, nash_conv, tabular
-from training import ppo
+from training import ppo, self_play
 from training.ppo import PRESETS, Config, Run, config_of, train
 from training.ppo_learner import Learner
 from training.processes import Processes
@@ -272,17 +272,18 @@ def test_a_run_goes_on_bit_for_bit_from_every_interruption(
     tiny: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each copy is what an interruption leaves at the worst time: measured, and not yet saved."""
-    whole, save, copies = tmp_path / "whole", ppo.save_checkpoint, []
+    whole, save, copies = tmp_path / "whole", self_play.save_checkpoint, []
 
     def save_with_copy(folder: Path, *what: Any) -> None:
         copies.append(tmp_path / f"before {len(copies)}")
         shutil.copytree(folder, copies[-1])
         save(folder, *what)
 
-    monkeypatch.setattr(ppo, "NUM_RENEWALS", 2)  # so few that the magnet lags behind the policy
-    monkeypatch.setattr(ppo, "save_checkpoint", save_with_copy)
+    # So few that the magnet lags behind the policy.
+    monkeypatch.setattr(self_play, "NUM_RENEWALS", 2)
+    monkeypatch.setattr(self_play, "save_checkpoint", save_with_copy)
     train(tiny, whole, progress=False)
-    monkeypatch.setattr(ppo, "save_checkpoint", save)
+    monkeypatch.setattr(self_play, "save_checkpoint", save)
     expected = results_of(whole)
     assert len(copies) == tiny.curve_points + 1
     for out in [*copies, whole]:

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from tests.toys import KUHN, register_toys
-from training import ppo
+from training import self_play
 from training.ppo import Config, Run, train
 from training.processes import Processes
 
@@ -49,19 +49,19 @@ def improved(processes: Processes) -> dict[str, Any]:
     for _ in range(3):
         run.improve()
     arrays = run.learner.snapshot()
-    own, _ = run._collector.snapshot()
+    own, _ = run.collector.snapshot()
     return {
         "shared": {name: array.tolist() for name, array in arrays.items()},
-        "random numbers": run.learner.generator_state().tolist(),
+        "random numbers": run.learner.own_snapshot()["generator"].tolist(),
         "tables": own["tables.0.rows"].tolist(),
         "decisions": run.decisions,
-        "own decisions": run._collector.decisions,
+        "own decisions": run.collector.decisions,
     }
 
 
 def copy_before_third_save(copy: Path) -> None:
     """Leave a copy of the folder as an interruption before the third checkpoint leaves it."""
-    save, calls = ppo.save_checkpoint, []
+    save, calls = self_play.save_checkpoint, []
 
     def save_with_copy(folder: Path, *what: Any) -> None:
         calls.append(folder)
@@ -69,7 +69,7 @@ def copy_before_third_save(copy: Path) -> None:
             shutil.copytree(folder, copy)
         save(folder, *what)
 
-    ppo.save_checkpoint = save_with_copy
+    self_play.save_checkpoint = save_with_copy
 
 
 def main(out: Path) -> None:
