@@ -27,6 +27,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from cardenvs.core.checks import whole_number
+
 #: Of the files of a checkpoint; it goes up when older code could not read them.
 FORMAT = 1
 
@@ -88,10 +90,11 @@ def save_checkpoint(
         ValueError: if something given cannot be stored; nothing has changed then.
         CheckpointError: if the disk is full or fails; older checkpoints are as they were.
     """
-    if not 0 <= step < 10**12 or keep < 1:
-        raise ValueError(
-            f"a step is at least 0 and below 10**12, and keep at least 1, not {step} and {keep}"
-        )
+    if not 0 <= whole_number(step) < 10**12:
+        raise ValueError(f"a step is a whole number, at least 0 and below 10**12, not {step!r}")
+    if whole_number(keep) < 1:
+        raise ValueError(f"keep is a whole number of at least 1, not {keep!r}")
+    step = int(step)
     contents = {_ARRAYS: _array_bytes(arrays)}
     contents[_VALUES] = _value_bytes(step, values, contents[_ARRAYS])
     place = folder / "checkpoints" / f"{step:012}"
@@ -281,10 +284,10 @@ def _flush_folder(folder: Path) -> None:
 def _what_still_loads(folder: Path) -> str:
     for place in _places(folder):
         try:
-            return f"the previous one, of step {read_checkpoint(place).step}, still loads"
+            return f"that of step {read_checkpoint(place).step} still loads"
         except CheckpointError:
             continue
-    return "there is no earlier one"
+    return "there is no earlier one that loads"
 
 
 def _remove_parts(parent: Path) -> None:

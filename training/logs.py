@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
 from torch.utils.tensorboard import SummaryWriter
 
@@ -69,7 +70,13 @@ class RunLog:
                 f"not {', '.join(metrics)}"
             )
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Close the files."""
+        """Close the files; leaving a `with` block does so too."""
         self._lines.close()
         self._events.close()

@@ -199,8 +199,9 @@ class Run:
         self._players = {text: read_player(text) for text in config.opponents if text != PAST}
         if config.prior:
             self._players[config.prior] = read_player(config.prior)
+        measured = {text: read_player(text) for text in config.measured_against}
         for game in self.games:
-            check_players(game, self._players)
+            check_players(game, self._players | measured)
         self._processes = processes
         self._collector = Collector(
             self.games,
@@ -310,7 +311,7 @@ class Books:
         self._out = out
         known_until = run.decisions if run.points else -1  # without a checkpoint nothing is kept
         self.log = RunLog(out, known_until)
-        self._strength = Strength(run.games, run.config.curve_deals, out, known_until)
+        self._strength = Strength(run.games, run.config, out, known_until)
 
     def measure(
         self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]
@@ -335,7 +336,7 @@ class Books:
             f"{NAME} (sampled)": network.agent(seed=seed, name=NAME),
             f"{NAME} (greedy)": network.agent(seed=seed, name=NAME, greedy=True),
         }
-        return final_reports(run.games, learners, run.config.test_deals, self._out, progress)
+        return final_reports(run.games, learners, run.config, self._out, progress)
 
 
 # ----------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from cardenvs.core.game import Game
 from cardenvs.registry import load_game
 from training.curve import Curve
 from training.evaluate import Report, Row, evaluate, measure_of
+from training.players import read_player
 
 #: A run's deals are those of the seeds from `seed << SEED_BITS` on. Published lists begin at 2**62.
 SEED_BITS = 32
@@ -47,6 +48,8 @@ class RunConfig:
         decisions: how many decisions the learner makes in all, rounded up to whole rollouts.
         curve_points: how often the learner is measured and saved.
         curve_deals, test_deals: how many deals these measurements and the last one play.
+        measured_against: the players that both are played against, as in `training.players`; by
+            default the fast agents of the game.
     """
 
     game: str = "bred_ryg-v0"
@@ -57,6 +60,7 @@ class RunConfig:
     curve_points: int = 20
     curve_deals: int = 400
     test_deals: int = 2_000
+    measured_against: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the numbers, and keep the deals of the run apart from the published lists."""
@@ -140,41 +144,55 @@ def name_of(game: Game) -> str:
 class Strength:
     """Measures a learner on the dev deals while it learns, and keeps the curve."""
 
-    def __init__(self, games: Sequence[Game], deals: int, out: Path, keep_until: int) -> None:
+    def __init__(
+        self, games: Sequence[Game], config: RunConfig, out: Path, keep_until: int
+    ) -> None:
         """Take over what the folder has, up to a number of decisions."""
         self._games = games
-        self._deals = deals
+        self._config = config
         self.curve = Curve(out, keep_until)
 
     def measure(self, learner: Agent, decisions: int) -> dict[str, Row]:
-        """Add a point to the curve: the learner among each fast agent, or in each variant."""
+        """Add a point to the curve: the learner among each of the others, in each variant."""
         measured: dict[str, Row] = {}
         for game in self._games:
-            several = len(self._games) > 1
-            baselines = ("hints",) if several else agents.list(game, fast=True)
-            players = {name: agents.make(game, name, 0) for name in baselines}
-            pairs = [(learner.name, name) for name in baselines]
-            everybody = {learner.name: learner} | players
-            report = evaluate(game, everybody, pairs, self._deals, "dev", progress=False)
-            for name, row in zip(baselines, report.rows, strict=True):
-                measured[f"{name}, {name_of(game)}" if several else name] = row
+            others = self._others(game)
+            pairs = [(learner.name, name) for name in others]
+            everybody = {learner.name: learner} | others
+            report = evaluate(
+                game, everybody, pairs, self._config.curve_deals, "dev", progress=False
+            )
+            for name, row in zip(others, report.rows, strict=True):
+                measured[f"{name}, {name_of(game)}" if len(self._games) > 1 else name] = row
         self.curve.add(decisions, measure_of(self._games[0]), measured)
         return measured
 
+    def _others(self, game: Game) -> dict[str, Agent]:
+        """Return who is measured against; of many variants each has the hint agent alone."""
+        texts = self._config.measured_against
+        return others_of(game, texts or ("hints",) if len(self._games) > 1 else texts)
+
+
+def others_of(game: Game, texts: Sequence[str]) -> dict[str, Agent]:
+    """Return the players that a learner is measured against: those given, or the fast agents."""
+    return {text: read_player(text).make(game, 0) for text in texts or agents.list(game, fast=True)}
+
 
 def final_reports(
-    games: Sequence[Game], learners: Mapping[str, Agent], deals: int, out: Path, progress: bool
+    games: Sequence[Game],
+    learners: Mapping[str, Agent],
+    config: RunConfig,
+    out: Path,
+    progress: bool,
 ) -> list[Report]:
-    """Measure learners and baselines on the test deals, in every variant, and save the tables."""
+    """Measure learners and others on the test deals, in every variant, and save the tables."""
     reports = []
     for game in games:
-        baselines = list(agents.list(game, fast=True))
-        players = {name: agents.make(game, name, 0) for name in baselines} | dict(learners)
-        pairs = [(learner, other) for other in baselines for learner in learners]
-        pairs += [(other, learner) for learner in learners for other in baselines]
-        if "hints" in players:
-            pairs += [("hints", other) for other in baselines if other != "hints"]
-        report = evaluate(game, players, pairs, deals, "test", progress)
+        others = others_of(game, config.measured_against)
+        pairs = [(learner, other) for other in others for learner in learners]
+        pairs += [(other, learner) for learner in learners for other in others]
+        everybody = {**others, **learners}
+        report = evaluate(game, everybody, pairs, config.test_deals, "test", progress)
         report.save(out, f"evaluation-{name_of(game)}" if len(games) > 1 else "evaluation")
         reports.append(report)
     return reports

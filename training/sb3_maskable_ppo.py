@@ -9,6 +9,7 @@ from playing well against itself alone. The folder of a run holds
     config.json      what was run, with which versions
     checkpoint.zip   the model of Stable-Baselines3, from which `--resume` goes on
     policy.npz       the same policy for `agents.learned.NetworkAgent`, which needs no torch
+    log.csv          what every update has measured; tensorboard/ has the same for TensorBoard
     curve.csv, .png  loss rates on the dev deals while training
     evaluation.*     the table on the test deals: text, Markdown, JSON
 """
@@ -23,16 +24,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import json
+import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.logger import KVWriter, Logger
 from stable_baselines3.common.utils import LinearSchedule
 from tqdm import tqdm
 
@@ -45,10 +46,13 @@ from cardenvs.faces.sb3 import SelfPlayVecEnv
 from cardenvs.registry import load_game
 from training.curve import Curve
 from training.evaluate import Report, evaluate
-from training.origin import origin
+from training.logs import RunLog
 from training.policies import SharedActionsPolicy, features_of_actions
+from training.run_folder import claim_folder
 
 LEARNER = "ppo"
+
+CHECKPOINT = "checkpoint.zip"
 
 #: Those whose versions a run is told with.
 PACKAGES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
@@ -183,25 +187,34 @@ def train(config: Config, out: Path, resume: bool = False, progress: bool = True
     torch.set_num_threads(1)
     torch.distributions.Distribution.set_default_validate_args(False)  # a tenth of the time
     game = _training_game(config)
-    has_begun = _claim_folder(config, out, resume)
+    has_begun = claim_folder(out, config, PACKAGES, resume, checkpoint=CHECKPOINT)
     env = _make_env(config, game)
     model = _load_model(config, env, out) if has_begun else _new_model(config, env)
-    model.set_logger(Logger(None, []))  # the curve is ours; SB3 would leave a folder in /tmp
     curve = Curve(out, keep_until=model.num_timesteps)
     # A resumed run goes on with other deals than those that it began with.
     env.seed((config.seed << 32) + model.num_timesteps)
-    with tqdm(
-        total=config.decisions,
-        initial=model.num_timesteps,
-        unit=" decisions",
-        unit_scale=True,
-        smoothing=0,
-        disable=not progress,
-    ) as bar:
+    with (
+        RunLog(out, keep_until=model.num_timesteps) as log,
+        tqdm(
+            total=config.decisions,
+            initial=model.num_timesteps,
+            unit=" decisions",
+            unit_scale=True,
+            smoothing=0,
+            disable=not progress,
+        ) as bar,
+    ):
+        model.set_logger(Logger(None, [LogWriter(log)]))
         callback = SelfPlay(config, env, curve, bar, out)
         missing = config.decisions - model.num_timesteps
         if missing > 0:
-            model.learn(missing, callback, reset_num_timesteps=not has_begun)
+            model.learn(
+                missing,
+                callback,
+                log_interval=sys.maxsize,  # SB3 would log before an update, and so never the last
+                reset_num_timesteps=not has_begun,
+            )
+            model.logger.dump(model.num_timesteps)
             callback.measure(model)
     learner = snapshot(model, game, config.seed)
     learner.save(out / "policy.npz")
@@ -260,9 +273,29 @@ def _new_model(config: Config, env: SelfPlayVecEnv) -> MaskablePPO:
 
 
 def _load_model(config: Config, env: SelfPlayVecEnv, out: Path) -> MaskablePPO:
-    model = MaskablePPO.load(out / "checkpoint.zip", env, device=config.device)
+    model = MaskablePPO.load(out / CHECKPOINT, env, device=config.device)
     model.set_random_seed(config.seed + model.num_timesteps)
     return model
+
+
+class LogWriter(KVWriter):
+    """Writes what SB3 measures in an update to the log of the run."""
+
+    def __init__(self, log: RunLog) -> None:
+        self._log = log
+
+    def write(
+        self,
+        key_values: dict[str, Any],
+        key_excluded: dict[str, tuple[str, ...]],
+        step: int = 0,
+    ) -> None:
+        """Log an update; before the first one there is nothing to log."""
+        if key_values:
+            self._log.add(step, key_values)
+
+    def close(self) -> None:
+        """Leave the log open: it is the trainer's."""
 
 
 class SelfPlay(BaseCallback):
@@ -285,6 +318,7 @@ class SelfPlay(BaseCallback):
     def _on_rollout_start(self) -> None:
         model, config = self.model, self._config
         assert isinstance(model, MaskablePPO)
+        model.logger.dump(model.num_timesteps)
         share = model.num_timesteps / config.decisions
         model.ent_coef = config.entropy_start + share * (config.entropy_end - config.entropy_start)
         opponent = snapshot(model, self._game, config.seed + model.num_timesteps)
@@ -310,7 +344,7 @@ class SelfPlay(BaseCallback):
             }
         )
         self._curve.add(model.num_timesteps, report.measure, measured)
-        _save_whole(model, self._out / "checkpoint.zip")
+        _save_whole(model, self._out / CHECKPOINT)
 
 
 def _final_table(config: Config, game: Game, model: MaskablePPO, progress: bool) -> Report:
@@ -324,28 +358,6 @@ def _final_table(config: Config, game: Game, model: MaskablePPO, progress: bool)
     pairs += [(name, other) for name in baselines for other in baselines if name != other]
     pairs += [(name, learner) for name in baselines]
     return evaluate(game, players, pairs, config.test_deals, "test", progress)
-
-
-# ----------------------------------------------------------------------------------------------
-# The folder of a run
-
-
-def _claim_folder(config: Config, out: Path, resume: bool) -> bool:
-    """Write the configuration; return True if there is a checkpoint to go on from."""
-    file = out / "config.json"
-    told = json.loads(json.dumps(asdict(config)))
-    has_begun = (out / "checkpoint.zip").exists()
-    if has_begun and not resume:
-        raise FileExistsError(
-            f"{out} holds a run; give --resume to go on with it, or another --out"
-        )
-    if has_begun and (was := json.loads(file.read_text())["config"]) != told:
-        changed = ", ".join(name for name in told if told[name] != was.get(name))
-        raise ValueError(f"the run in {out} has another configuration: {changed}")
-    out.mkdir(parents=True, exist_ok=True)
-    about = {"config": told} | origin(PACKAGES)
-    file.write_text(json.dumps(about, indent=2) + "\n")
-    return has_begun
 
 
 def _save_whole(model: MaskablePPO, file: Path) -> None:

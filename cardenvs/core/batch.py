@@ -361,8 +361,8 @@ class Batch:
             arrays: of `snapshot`.
 
         Raises:
-            ValueError: if the snapshot is of another game, other options or rows of another
-                layout, or if an array is missing or of another shape or dtype; nothing has
+            ValueError: if the snapshot is of another game, of other options or another number
+                of tables, or if an array is missing or of another shape or dtype; nothing has
                 changed then.
         """
         self._check_snapshot(arrays)
@@ -382,7 +382,9 @@ class Batch:
         about = {
             "game": self.game.id,
             "options": self.game.options,
+            "num_envs": self.num_envs,
             "autoreset": self.autoreset,
+            "critic_state": bool(self._critic_state.shape[1]),
             "rows": self._tables.rows.dtype.descr,
         }
         return np.frombuffer(json.dumps(about).encode(), np.uint8).copy()
@@ -392,12 +394,13 @@ class Batch:
         if set(arrays) != set(wanted):
             raise ValueError(f"a snapshot holds {', '.join(wanted)}, not {', '.join(arrays)}")
         told, own = (json.loads(bytes(about)) for about in (arrays["about"], wanted["about"]))
-        for name in ("game", "options", "autoreset"):
-            if told[name] != own[name]:
+        rows = own.pop("rows")
+        for name, value in own.items():
+            if told.get(name) != value:
                 raise ValueError(
-                    f"a snapshot with the {name} {told[name]} does not fit a batch with {own[name]}"
+                    f"a snapshot with {name} {told.get(name)!r} does not fit a batch with {value!r}"
                 )
-        if told["rows"] != own["rows"]:
+        if told.get("rows") != rows:
             raise ValueError("the snapshot is of another version of the game: its rows differ")
         for name, array in wanted.items():
             given = _described(arrays[name])

@@ -1,7 +1,11 @@
 """`Batch`: many tables stepped in place."""
 
+import os
 import random
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +27,7 @@ from tests.core.tables import (
 )
 from tests.oracles.cases import CASES
 
+ROOT = Path(__file__).parents[2]
 TABLES = 5
 
 
@@ -544,3 +549,101 @@ def test_a_closed_batch_can_go_on(game_id):
     batch.close()
     ours, theirs = games_of(batch, 20), games_of(step_at_random(batch_of(game_id), 3), 20)
     assert ours == theirs
+
+
+# -- snapshots ---------------------------------------------------------------------------------
+
+
+def go_on(batch, steps=80):
+    """Play on at random by the batch's own numbers; return all that it then holds."""
+    for _ in range(steps):
+        batch.step(batch.sample_actions())
+    return content(batch) | {"sampled": batch.sample_actions().tobytes()}
+
+
+@pytest.mark.parametrize("autoreset", [True, False])
+def test_a_restored_batch_goes_on_as_the_one_that_the_snapshot_is_of(game_id, autoreset):
+    batch = batch_of(game_id, critic_state=True, autoreset=autoreset)
+    go_on(batch)
+    taken = batch.snapshot()
+    other = batch_of(game_id, seed=8, critic_state=True, autoreset=autoreset, num_threads=2)
+    go_on(other, 3)
+    other.restore(taken)
+    assert content(other) == content(batch)
+    assert go_on(other) == go_on(batch)
+    for each in (batch, other):
+        each.reset()
+    assert go_on(other) == go_on(batch)
+
+
+def test_a_snapshot_and_a_batch_share_no_memory(game_id):
+    batch = batch_of(game_id)
+    taken = batch.snapshot()
+    before = {name: array.copy() for name, array in taken.items()}
+    assert all(array.dtype.names is None for array in taken.values())
+    future = go_on(batch)
+    batch.restore(taken)
+    assert go_on(batch) == future
+    for name, array in taken.items():
+        assert (array == before[name]).all()
+
+
+def test_a_restored_batch_counts_as_reset(game_id):
+    batch = batch_of(game_id)
+    other = cardenvs.make_batch(game_id, num_envs=TABLES, **CASES[game_id].short_episode)
+    with pytest.raises(ValueError, match="call reset first"):
+        other.snapshot()
+    other.restore(batch.snapshot())
+    assert sight(other.state(1)) == sight(batch.state(1))
+    assert go_on(other) == go_on(batch)
+
+
+def test_a_snapshot_is_restored_in_another_process_compiled_or_not(game_id, tmp_path):
+    batch = batch_of(game_id, critic_state=True)
+    go_on(batch, 20)
+    np.savez(tmp_path / "taken.npz", **batch.snapshot())
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.core.go_on", game_id, "taken.npz", "went.npz"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    go_on(batch, 80)
+    with np.load(tmp_path / "went.npz") as went:
+        for name, array in batch.snapshot().items():
+            assert (went[name] == array).all(), name
+
+
+def wrong_snapshots(batch):
+    taken = batch.snapshot()
+    game = {"game_id": batch.game.id}
+    others = {
+        "game": {"game_id": next(other for other in GAME_IDS if other != batch.game.id)},
+        "options": game | {"skip_forced": False},
+        "num_envs": game | {"num_envs": TABLES + 1},
+        "autoreset": game | {"autoreset": False},
+        "critic_state": game | {"critic_state": True},
+    }
+    for name, other in others.items():
+        yield batch_of(**other).snapshot(), f"a snapshot with {name} .* does not fit a batch with "
+    about = np.frombuffer(bytes(taken["about"]).replace(b"[2]", b"[3]"), np.uint8)
+    yield taken | {"about": about}, "another version of the game"
+    nothing = np.frombuffer(b"{}", np.uint8)
+    yield taken | {"about": nothing}, "a snapshot with game None does not fit"
+    yield taken | {"units": taken["units"][:, 1:]}, r"units in the snapshot is int64 \[5, "
+    yield taken | {"rows": taken["rows"].view(np.int8)}, "rows in the snapshot is int8"
+    yield taken | {"sampling": np.zeros(3, np.int64)}, r"int64 \[3\], not int64 \[2\]"
+    yield taken | {"more": np.zeros(1)}, "a snapshot holds rows, .*, not rows, .*, more"
+    yield {name: array for name, array in taken.items() if name != "length"}, "a snapshot holds"
+
+
+def test_wrong_snapshots_are_refused_and_change_nothing(game_id):
+    batch, same = (step_at_random(batch_of(game_id), 10) for _ in range(2))
+    for taken, message in wrong_snapshots(batch):
+        with pytest.raises(ValueError, match=message):
+            batch.restore(taken)
+        assert content(batch) == content(same)
+    assert go_on(batch) == go_on(same)

@@ -36,7 +36,7 @@ TINY = Config(
 )
 FILES = (
     "checkpoint.zip config.json curve.csv curve.png "
-    "evaluation.json evaluation.md evaluation.txt policy.npz"
+    "evaluation.json evaluation.md evaluation.txt log.csv policy.npz tensorboard"
 )
 
 
@@ -47,9 +47,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+def table_of(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
 def curve_of(out: Path) -> list[dict[str, str]]:
-    with (out / "curve.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+    return table_of(out / "curve.csv")
+
+
+def log_of(out: Path) -> list[dict[str, str]]:
+    return table_of(out / "log.csv")
 
 
 def test_a_run_leaves_its_files(run: Path) -> None:
@@ -64,6 +72,16 @@ def test_the_curve_begins_at_nothing_and_ends_at_the_goal(run: Path) -> None:
     assert [int(point["decisions"]) for point in curve_of(run)] == [0, 64, 128, 192]
     for point in curve_of(run):
         assert 0.0 <= float(point["result_among_hints"]) <= 1.0
+
+
+def test_every_update_is_logged(run: Path) -> None:
+    updates = log_of(run)
+    assert [int(update["step"]) for update in updates] == [64, 128, 192]
+    assert [float(update["train/n_updates"]) for update in updates] == [1, 2, 3]
+    rates = [float(update["train/learning_rate"]) for update in updates]
+    assert rates == pytest.approx([TINY.learning_rate * share for share in (2 / 3, 1 / 3, 0.0)])
+    measured = ["loss", "entropy_loss", "explained_variance", "clip_fraction", "approx_kl"]
+    assert {f"train/{name}" for name in measured} <= set(updates[0])
 
 
 def test_the_table_has_the_learner_both_ways_and_the_baselines(run: Path) -> None:
@@ -103,10 +121,12 @@ def test_a_run_is_resumed_where_it_was_interrupted(
         train(TINY, tmp_path, progress=False)
     monkeypatch.setattr(script, "_save_whole", save)
     assert saved == [0, 64]
-    assert len(curve_of(tmp_path)) == 3  # the third point was measured and not saved
+    assert len(curve_of(tmp_path)) == len(log_of(tmp_path)) + 1 == 3  # the last was not saved
     train(TINY, tmp_path, resume=True, progress=False)
     assert [int(point["decisions"]) for point in curve_of(tmp_path)] == [0, 64, 128, 192]
+    assert [int(update["step"]) for update in log_of(tmp_path)] == [64, 128, 192]
     assert MaskablePPO.load(tmp_path / "checkpoint.zip").num_timesteps == 192
+    assert len(json.loads((tmp_path / "config.json").read_text())["resumed"]) == 1
 
 
 def test_a_finished_run_that_is_resumed_is_measured_again(run: Path) -> None:
