@@ -357,6 +357,7 @@ def test_all_variants_of_a_game_are_learnt_at_once(tmp_path: Path) -> None:
         ({"opponents": ["hints"]}, "names and shares"),
         ({"opponents": {"nobody": 0.1}}, "no agent of bred_ryg-v0 is called 'nobody'"),
         ({"opponents": {"hints:depth=1": 0.1}}, "no option 'depth'"),
+        ({"measured_against": ("nobody",)}, "no agent of bred_ryg-v0 is called 'nobody'"),
         ({"prior": "nobody", "prior_weight": 1.0}, "no agent of bred_ryg-v0 is called 'nobody'"),
         ({"game": "dreeg-v0", "num_tables": 12}, "12 tables cannot be divided among 11 variants"),
         ({"decisions": 0}, "decisions is a whole number of at least 1, not 0"),
