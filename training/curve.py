@@ -5,12 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from training.evaluate import LOSS_RATE, Row
 from training.points import Point, read_points, write_points
+
+#: A legend of more lines than this stands beside the picture.
+_MANY_LINES = 6
+
+
+def place_legend(figure: Figure, axes: Any, measure: str) -> None:
+    """Put the legend where a learner's curves do not go; to look for a free place is slow."""
+    if len(axes.get_lines()) > _MANY_LINES:
+        figure.legend(loc="outside right upper", fontsize="small")
+    else:
+        axes.legend(loc="upper right" if measure == LOSS_RATE else "lower right")
 
 
 class Curve:
@@ -56,5 +68,5 @@ class Curve:
             axes.set(ylim=(0.0, 1.0))
         axes.xaxis.set_major_formatter(EngFormatter())
         axes.grid(alpha=0.3)
-        axes.legend()
+        place_legend(figure, axes, measure)
         figure.savefig(self._out / "curve.png", dpi=120)

@@ -34,6 +34,7 @@ from matplotlib.ticker import EngFormatter
 from cardenvs.command_line import add_game_arguments, game_of, options_of
 from cardenvs.core.game import Game
 from training import ppo
+from training.curve import place_legend
 from training.evaluate import LOSS_RATE, markdown_table, measure_of
 from training.origin import origin
 from training.players import PLAYER_TEXTS
@@ -157,7 +158,7 @@ def _draw(
         axes.axhline(fair, color="grey", linestyle="--", linewidth=1, label="as the teacher")
     axes.xaxis.set_major_formatter(EngFormatter())
     axes.grid(alpha=0.3)
-    axes.legend()
+    place_legend(figure, axes, measure_of(game))
     figure.savefig(file, dpi=120)
 
 
