@@ -129,6 +129,8 @@ def _learn(config: Config, out: Path, resume: bool, progress: bool) -> list[Repo
             stack.callback(run.tables.dismiss)
             return run
 
+        if config.num_learners > 1:
+            stack.callback(_leave_others)
         return train_run(make_run, config, out, resume, progress, (*PACKAGES, "ray"))
 
 
@@ -366,11 +368,7 @@ class OtherLearner:
     def learn(self, config: Config, out: Path, environment: Mapping[str, str]) -> None:
         """Learn to the end of the run, which the first learner leads."""
         os.environ.update(environment)
-        try:
-            _learn(config, out, resume=True, progress=False)
-        finally:
-            if distributed.is_initialized():  # the first learner would wait for this one
-                distributed.destroy_process_group()
+        _learn(config, out, resume=True, progress=False)
 
 
 @contextmanager
@@ -408,6 +406,12 @@ def _other_learners(config: Config, out: Path) -> Iterator[None]:
     finally:
         for other in others:
             ray.kill(other)
+
+
+def _leave_others() -> None:
+    """Part from the other learners, who would else wait for one that has failed."""
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 @contextmanager
