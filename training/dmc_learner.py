@@ -58,9 +58,7 @@ class DMCConfig(LearnerConfig):
             DouZero, for runs of days; less has less noise, but the network's errors in it.
     """
 
-    minibatch: int = 1_024
     num_epochs: int = 1
-    learning_rate: float = 1e-3
     layers: tuple[int, ...] = (128, 128)
     optimizer: str = "adam"
     epsilon_start: float = 1.0

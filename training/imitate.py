@@ -55,7 +55,6 @@ CLONING: dict[str, Any] = {
 
 #: How a teacher helps a learner at the start, and the settings that make it so.
 NOTHING, START, PRIOR = "no teacher", "start from a clone", "decaying prior"
-PRIOR_WEIGHT = 0.3
 
 
 def cloning_config(game: str, teacher: str, preset: str, **changed: Any) -> Config:
@@ -191,9 +190,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"This and the clone are in {out}")
         return
     ways: dict[str, dict[str, Any]] = {
-        NOTHING: {},
-        START: {"initial": str(out / "clone")},
-        PRIOR: {"prior": given.teacher, "prior_weight": PRIOR_WEIGHT},
+        NOTHING: {"prior": ""},
+        START: {"prior": "", "initial": str(out / "clone")},
+        PRIOR: ppo.LIKE_HINTS | {"prior": given.teacher},
     }
     configs = {
         way: [

@@ -37,9 +37,9 @@ class LearnerConfig:
         pool_size: how many past selves are kept; one is added after every 20th of the run.
     """
 
-    minibatch: int = 4_096
+    minibatch: int = 1_024
     num_epochs: int = 2
-    learning_rate: float = 2e-3
+    learning_rate: float = 1e-3
     max_gradient: float = 0.5
     layers: tuple[int, ...] = (256, 256)
     bfloat16: bool = True
