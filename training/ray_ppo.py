@@ -39,7 +39,7 @@ from torch import distributed
 
 from training import ppo
 from training.evaluate import Report
-from training.ppo import PRESETS, SPECIAL
+from training.ppo import PRESETS
 from training.ppo_learner import Learner
 from training.processes import Processes
 from training.ray_cluster import LOCAL, connected
@@ -83,14 +83,14 @@ class Config(ppo.Config):
 
 
 def config_of(game: str, preset: str, **changed: Any) -> Config:
-    """Return a preset of `training.ppo` for a game.
+    """Return a preset of `training.ppo` for a game, of as many decisions.
 
     Args:
         game: a full id.
         preset: a name in `PRESETS`.
         **changed: what else is not as in `Config`.
     """
-    return Config(**{"game": game} | SPECIAL.get(game, {}) | PRESETS[preset] | changed)
+    return Config(**{**vars(ppo.config_of(game, preset)), **changed})
 
 
 def train(
