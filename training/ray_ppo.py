@@ -113,6 +113,7 @@ def train(
         As `training.ppo.train`, which also tells what else is raised.
 
     Raises:
+        ValueError: also if the address is none.
         ConnectionError: if there is no such cluster.
         RuntimeError: if an actor was lost again and again, or another learner was.
     """

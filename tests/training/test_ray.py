@@ -6,6 +6,7 @@ import itertools
 import json
 import logging
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -137,6 +138,22 @@ def test_a_cluster_and_processes_cannot_both_play_an_arena() -> None:
     players = {"a": "random", "b": "lowest"}
     with pytest.raises(ValueError, match="either a Ray cluster plays or 2 processes"):
         arena("bred_ryg", players, 2, processes=2, cluster="local")
+
+
+@pytest.mark.parametrize("address", ["lowest", ":6379", "here:", "here:there"])
+def test_what_is_no_address_is_refused(address: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"HOST:PORT, auto or local, not {address!r}"):
+        ray_ppo.train(TINY, tmp_path, progress=False, address=address)
+
+
+@pytest.mark.parametrize("port", [1, 10**6])
+def test_where_nobody_answers_there_is_no_cluster(port: int) -> None:
+    address = f"127.0.0.1:{port}"
+    with (
+        pytest.raises(ConnectionError, match=f"no Ray cluster answers at {address}"),
+        ray_cluster.connected(address),
+    ):
+        pass
 
 
 def test_nobody_imports_ray_who_was_not_asked_to() -> None:
@@ -293,10 +310,12 @@ def test_the_command_lines_join_a_cluster_or_make_one(cluster: Any, tmp_path: Pa
     for setting in settings.split():
         run += ["--set", setting]
     meet = ["training.arena", "bred_ryg", "random", "lowest", "--deals", "3", "--ray"]
+    # A cluster that is made has a token, which Ray would leave in the home folder.
+    guard = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     for words in (run, meet):
         done = subprocess.run(
             [sys.executable, "-m", *words],
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | (guard if words is meet else {}),
             cwd=tmp_path,
             capture_output=True,
             text=True,
