@@ -114,6 +114,7 @@ def arena(
     seed: int = 0,
     processes: int = 1,
     *,
+    cluster: str = "",
     start: int = 0,
     num_shuffles: int = NUM_SHUFFLES,
     max_rated_games: int = MAX_GAMES,
@@ -129,23 +130,26 @@ def arena(
         split: the published list of deals, "dev" or "test".
         seed: of the players' generators.
         processes: among which the chunks are divided.
+        cluster: the address of a Ray cluster that plays the chunks instead, or "local" for one of
+            this machine alone; see `training.ray_cluster`.
         start: the first deal of the list that is played.
         num_shuffles: orders of the games that ratings are averaged over; 0 for no ratings.
         max_rated_games: so many games of each order are rated.
         progress: show a progress bar.
 
     Raises:
-        ValueError: if there are fewer than two players or no deals, or if an agent given as an
-            object shall play in other processes.
+        ValueError: if there are fewer than two players or no deals, if an agent given as an object
+            shall play in other processes, or if both a cluster and processes shall play.
+        ConnectionError: if there is no such cluster.
     """
     came_from = origin(_PACKAGES)
     table = measured_game(game)
     entrants = {label: _entrant(label, player) for label, player in players.items()}
-    _check(entrants, num_deals, processes)
+    _check(entrants, num_deals, processes, cluster)
     seeds = deal_seeds(split, num_deals, start)
     first = {label: one.make(table, _seed_of(seed, label, 0)) for label, one in entrants.items()}
     chunks = list(_chunks(table, entrants, seed, seeds))
-    done = _played_chunks(chunks, processes, progress)
+    done = _played_chunks(chunks, _results(chunks, processes, cluster), progress)
     meetings = _meetings(chunks, done)
     report, crowd, narrowing = _tables(table, split, meetings)
     games = [_rated_games(table, meeting) for meeting in meetings]
@@ -169,14 +173,18 @@ def _entrant(label: str, player: Agent | str | Player) -> Entrant:
     return Guest(label, player)
 
 
-def _check(entrants: Mapping[str, Entrant], num_deals: int, processes: int) -> None:
+def _check(entrants: Mapping[str, Entrant], num_deals: int, processes: int, cluster: str) -> None:
     if len(entrants) < 2:
         raise ValueError(f"two players or more meet; {list(entrants)} are too few")
     for name, value in (("deals", num_deals), ("processes", processes)):
         if value < 1:
             raise ValueError(f"the number of {name} is at least 1, not {value}")
     guests = [label for label, one in entrants.items() if isinstance(one, Guest)]
-    if guests and processes > 1:
+    if cluster and processes > 1:
+        raise ValueError(
+            f"either a Ray cluster plays or {processes} processes; give one of the two"
+        )
+    if guests and (cluster or processes > 1):
         raise ValueError(
             f"{guests[0]!r} is an agent that lives in this process; let one process play, "
             "or give its text or factory instead of the object"
@@ -264,19 +272,24 @@ def _chunks(
             yield Chunk(game, player, others, seed, number, part)
 
 
-def _played_chunks(chunks: Sequence[Chunk], processes: int, progress: bool) -> list[Done]:
+def _played_chunks(chunks: Sequence[Chunk], results: Iterator[Done], progress: bool) -> list[Done]:
     """Play all chunks, and return what came of them in their order."""
     done = []
     total = sum(len(chunk.deals) for chunk in chunks)
     with tqdm(total=total, unit="deal", disable=not progress) as bar:
-        for chunk, result in zip(chunks, _results(chunks, processes), strict=True):
+        for chunk, result in zip(chunks, results, strict=True):
             bar.set_description(f"{chunk.player.label}, {chunk.others.label}")
             bar.update(len(chunk.deals))
             done.append(result)
     return done
 
 
-def _results(chunks: Sequence[Chunk], processes: int) -> Iterator[Done]:
+def _results(chunks: Sequence[Chunk], processes: int, cluster: str) -> Iterator[Done]:
+    if cluster:
+        from training.ray_cluster import results_of  # Ray is optional
+
+        yield from results_of(play_chunk, chunks, cluster)
+        return
     if processes == 1:
         yield from map(play_chunk, chunks)
         return
@@ -374,6 +387,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--processes", type=int, default=1, help="change no result but with budgets of time"
     )
+    parser.add_argument(
+        "--ray",
+        nargs="?",
+        const="local",
+        default="",
+        metavar="ADDRESS",
+        help="let a Ray cluster play: that at the address, or one made of this machine",
+    )
     parser.add_argument("--out", type=Path, help="a folder for arena.json, arena.md and arena.png")
     given = parser.parse_args(arguments)
     try:
@@ -382,7 +403,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         check_players(game, players)
     except ValueError as error:
         parser.error(str(error))
-    report = arena(game, players, given.deals, given.split, given.seed, given.processes)
+    how = (given.deals, given.split, given.seed, given.processes)
+    report = arena(game, players, *how, cluster=given.ray)
     if given.out:
         words = sys.argv[1:] if arguments is None else arguments
         report.save(given.out, f"{parser.prog} {shlex.join(words)}")

@@ -168,26 +168,36 @@ class Learner(ABC):
 
     def snapshot(self) -> dict[str, npt.NDArray[Any]]:
         """Return, as arrays, what the learners of all processes share."""
-        parts: dict[str, Mapping[str, Tensor]] = {"network": self.network.state_dict()}
-        for i, policy in enumerate(self.past):
-            parts[f"past.{i}"] = policy.state_dict()
-        for i, state in self._optimizer.state_dict()["state"].items():
-            parts[f"optimizer.{i}"] = state
-        return as_arrays(parts)
+        states = self._optimizer.state_dict()["state"]
+        optimizer = as_arrays({f"optimizer.{i}": state for i, state in states.items()})
+        return self.network_snapshot() | self.past_snapshot() | optimizer
+
+    def network_snapshot(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the network's part of a snapshot."""
+        return as_arrays({"network": self.network.state_dict()})
+
+    def past_snapshot(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the past selves' part of a snapshot."""
+        return as_arrays({f"past.{i}": policy.state_dict() for i, policy in enumerate(self.past)})
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take over what a snapshot holds."""
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         self.network.load_state_dict(below("network.", tensors))
-        self.past = []
-        while past := below(f"past.{len(self.past)}.", tensors):
-            self.past.append(copy.deepcopy(self.policy))
-            self.past[-1].load_state_dict(past)
+        self.restore_past(arrays)
         state = self._optimizer.state_dict()
         for i, _ in enumerate(self.network.parameters()):
             if moments := below(f"optimizer.{i}.", tensors):
                 state["state"][i] = moments
         self._optimizer.load_state_dict(state)
+
+    def restore_past(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over the past selves that a snapshot holds."""
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        self.past = []
+        while past := below(f"past.{len(self.past)}.", tensors):
+            self.past.append(copy.deepcopy(self.policy))
+            self.past[-1].load_state_dict(past)
 
 
 class PastSelf:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
@@ -146,8 +147,12 @@ class Run(BaseRun):
 
     def learn(self, buffer: Buffer) -> dict[str, float]:
         """Learn from a rollout, and return what there is to log."""
+        return self.learner.learn(buffer, self._advice())
+
+    def _advice(self) -> npt.NDArray[np.int64] | None:
+        """Return what the prior would have done in the last rollout, int64 [R, B]."""
         prior = self._prior()
-        return self.learner.learn(buffer, self.collector.advice(prior) if prior else None)
+        return self.collector.advice(prior) if prior else None
 
     def _prior(self) -> list[Agent] | None:
         """Make the prior for each variant, while it counts."""

@@ -162,12 +162,41 @@ class Learner(learner.Learner):
         Returns:
             What there is to log.
         """
+        decisions = self.credited(buffer, advice)
+        return self.learn_from(decisions, np.flatnonzero(buffer.is_closed))
+
+    def credited(
+        self, buffer: Buffer, advice: npt.NDArray[np.int64] | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Judge the decisions of a buffer and assign their credit.
+
+        Args:
+            buffer: filled by a `Collector`.
+            advice: int64 [R, B], as for `learn`.
+
+        Returns:
+            What is learnt from, an entry for each place of the buffer: `seen` int8 [R * B, S],
+            `mask` int8 [R * B, A], the others [R * B]. They lie in the buffer's memory.
+        """
         self._judge(buffer)
         buffer.assign_credit(self.config.gamma, self.config.gae_lambda)
-        places = np.flatnonzero(buffer.is_closed)
-        tensors = self._tensors(buffer)
-        if advice is not None:
-            tensors["advice"] = self._tensor(advice.reshape(-1))
+        size = buffer.seat.size
+        decisions = {name: getattr(buffer, name).reshape(size, -1) for name in ("seen", "mask")}
+        for name in ("action", "log_probability", "advantage", "value"):
+            decisions[name] = getattr(buffer, name).reshape(size)
+        return decisions if advice is None else decisions | {"advice": advice.reshape(size)}
+
+    def learn_from(
+        self, decisions: Mapping[str, npt.NDArray[Any]], places: npt.NDArray[np.int64]
+    ) -> dict[str, float]:
+        """Improve the network, and return what there is to log.
+
+        Args:
+            decisions: as `credited` returns them, of any number of buffers; they are not changed.
+            places: int64 [N], of those whose outcome is known.
+        """
+        tensors = {name: self._tensor(array) for name, array in decisions.items()}
+        tensors["target"] = tensors["advantage"] + tensors["value"]
         return self._improve(tensors, self._tensor(places))
 
     @torch.no_grad()
@@ -181,16 +210,6 @@ class Learner(learner.Learner):
             with self._precision():
                 rows = seen.index_select(0, self._tensor(part))
                 values[part] = self.network.value(rows).cpu().numpy()
-
-    def _tensors(self, buffer: Buffer) -> dict[str, Tensor]:
-        """Return what is learnt from, an entry for each place of the buffer."""
-        names = ("seen", "mask", "action", "log_probability", "advantage", "value")
-        shape = (buffer.seat.size, -1)
-        tensors = {name: self._tensor(getattr(buffer, name).reshape(shape)) for name in names}
-        for name in names[2:]:
-            tensors[name] = tensors[name].squeeze(1)
-        tensors["target"] = tensors["advantage"] + tensors["value"]
-        return tensors
 
     def _improve(self, tensors: dict[str, Tensor], places: Tensor) -> dict[str, float]:
         """Descend in minibatches over the given places, in a new order each epoch."""

@@ -32,7 +32,7 @@ from training.learner import NUM_RENEWALS, Learner
 from training.logs import RunLog
 from training.players import check_players, read_player
 from training.processes import Processes
-from training.rollout import Buffer, Collector
+from training.rollout import Collector
 from training.run_folder import claim_folder
 from training.runs import (
     RunConfig,
@@ -74,6 +74,20 @@ class SelfPlayConfig(RunConfig):
             raise ValueError(f"opponents have names and shares, unlike {self.opponents!r}")
 
 
+class Tables(Protocol):
+    """Whoever plays the tables of a run in this process, see `training.rollout.Collector`."""
+
+    decisions: int
+    engine_seconds: float
+    opponent_seconds: float
+
+    def snapshot(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """Return, as arrays and as plain values, all that the next rollout depends on."""
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Go on from where a snapshot was taken."""
+
+
 class NetworkPlayer(Agent, Protocol):
     """An agent that plays by a copy of a network."""
 
@@ -87,6 +101,7 @@ def train_run(
     out: Path,
     resume: bool,
     progress: bool,
+    packages: Sequence[str] = PACKAGES,
 ) -> list[Report]:
     """Train, measure on the test deals, and leave everything in a folder.
 
@@ -96,6 +111,7 @@ def train_run(
         out: its folder.
         resume: go on from the folder's newest checkpoint, if there is one.
         progress: show progress bars.
+        packages: those whose versions the run is told with.
 
     Returns:
         The evaluations on the test deals, one for each variant of the game; in other processes
@@ -112,9 +128,9 @@ def train_run(
     is_first = processes.rank == 0
     run = make_run(processes)  # refuses what cannot be run before anything is written
     if is_first:
-        claim_folder(out, config, PACKAGES, resume)
-    processes.gather(None)  # the folder is claimed
-    if checkpoint := load_checkpoint(out):
+        claim_folder(out, config, packages, resume)
+    # The others may be on machines that do not have the folder.
+    if checkpoint := processes.gather(load_checkpoint(out) if is_first else None)[0]:
         run.restore(checkpoint.arrays, checkpoint.values)
     books = Books(run, out) if is_first else None
     bar = tqdm(
@@ -204,12 +220,21 @@ class Run(ABC):
         self.decisions = self.points = 0
         self._updates = self._renewals = 0
 
+    @property
+    def tables(self) -> Tables:
+        """Who plays the tables."""
+        return self.collector
+
     def teachers(self) -> list[Agent] | None:
         """Return who plays in the learner's place, one a variant; None if it plays itself."""
         return None
 
+    def play(self) -> Any:
+        """Play a rollout, and return what `learn` learns from."""
+        return self.collector.collect(self.learner.act, self._opponents(), self.teachers())
+
     @abstractmethod
-    def learn(self, buffer: Buffer) -> dict[str, float]:
+    def learn(self, played: Any) -> dict[str, float]:
         """Learn from a rollout, and return what there is to log."""
 
     @abstractmethod
@@ -228,22 +253,22 @@ class Run(ABC):
     def improve(self) -> dict[str, float]:
         """Play a rollout, learn from it, and return what there is to log."""
         began, was = time.perf_counter(), self.decisions
-        learner, collector = self.learner, self.collector
+        learner, tables = self.learner, self.tables
         learner.share = min(1.0, was / self.config.decisions)
         if learner.share * NUM_RENEWALS >= self._renewals:
             learner.keep_self()
             self._renewals += 1
-        buffer = collector.collect(learner.act, self._opponents(), self.teachers())
+        played = self.play()
         collected = time.perf_counter()
-        metrics = self.learn(buffer)
+        metrics = self.learn(played)
         self._updates += 1
-        self.decisions = self._processes.total(collector.decisions)
+        self.decisions = self._processes.total(tables.decisions)
         seconds = time.perf_counter() - began
         return metrics | {
             "decisions_per_second": (self.decisions - was) / seconds,
             "share_of_rollout": (collected - began) / seconds,
-            "share_of_engine": collector.engine_seconds / seconds,
-            "share_of_opponents": collector.opponent_seconds / seconds,
+            "share_of_engine": tables.engine_seconds / seconds,
+            "share_of_opponents": tables.opponent_seconds / seconds,
         }
 
     def _opponents(self) -> dict[str, list[Agent]]:
@@ -266,7 +291,7 @@ class Run(ABC):
     def snapshot(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """Return, as arrays and as plain values, all that the run's future depends on."""
         self.points += 1
-        own_arrays, own_values = self.collector.snapshot()
+        own_arrays, own_values = self.tables.snapshot()
         own_arrays |= self.learner.own_snapshot()
         arrays = self.learner.snapshot()
         parts = self._processes.gather((own_arrays, own_values))
@@ -293,7 +318,7 @@ class Run(ABC):
                 f"with as many, not {processes.count}"
             )
         own = below(f"process.{processes.rank}.", arrays)
-        self.collector.restore(own, values["processes"][processes.rank])
+        self.tables.restore(own, values["processes"][processes.rank])
         self.learner.restore(arrays)
         self.learner.restore_own(own)
         self.decisions, self.points = values["decisions"], values["points"]
