@@ -282,19 +282,21 @@ class Actors:
 
     def _answer(self, place: int, order: tuple[Any, ...], answer: Any) -> Rollout:
         """Wait for an actor's rollout; if the actor is lost, for that of the next in its place."""
-        for remaining in range(MAX_REPLACEMENTS, -1, -1):
+        replaced = 0
+        while True:
             try:
                 rollout: Rollout = ray.get(answer)
-                return rollout
             except _LOST as error:
-                if not remaining:
+                if replaced == MAX_REPLACEMENTS:
                     raise RuntimeError(
-                        f"actor {place} was lost {MAX_REPLACEMENTS + 1} times in one rollout; "
+                        f"actor {place} was lost {replaced + 1} times in one rollout; "
                         f"the last time Ray said: {error}"
                     ) from error
-            self._replace(place)
-            answer = self._handles[place].rollout.remote(*order)
-        raise AssertionError("the last try returns or raises")
+                replaced += 1
+                self._replace(place)
+                answer = self._handles[place].rollout.remote(*order)
+            else:
+                return rollout
 
     def _replace(self, place: int) -> None:
         ray.kill(self._handles[place])  # it may only have been out of reach
