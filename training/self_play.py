@@ -204,7 +204,8 @@ class Run(ABC):
         """
         self.config = config
         self.games = training_games(config.game, config.options)
-        texts = [*(text for text in config.opponents if text != PAST), *others]
+        opponents = [text for text in config.opponents if text != PAST]
+        texts = [*opponents, *config.measured_against, *others]
         self._players = {text: read_player(text) for text in texts}
         for game in self.games:
             check_players(game, self._players)
