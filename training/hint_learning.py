@@ -166,6 +166,7 @@ def draw(learnt: Sequence[LearntHint], title: str, file: Path) -> None:
     """Draw, for each hint, how much more than chance the runs follow it on their way."""
     columns = 4
     rows = -(-len(learnt) // columns)
+    several = len({hint.variant for hint in learnt}) > 1
     figure = Figure(figsize=(3.2 * columns, 2.2 * rows + 0.8), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for place, hint in zip(axes.flat, learnt, strict=False):
@@ -173,13 +174,13 @@ def draw(learnt: Sequence[LearntHint], title: str, file: Path) -> None:
             lifts = [np.nan if c.lift is None else c.lift.mean for c in learning.found]
             place.plot(learning.decisions, lifts, linewidth=1, label=run)
         place.axhline(0.0, color="grey", linestyle="--", linewidth=1)
-        place.set_title(f"{hint.hint}, {hint.variant}", fontsize=8)
+        place.set_title(f"{hint.hint}, {hint.variant}" if several else hint.hint, fontsize=8)
         place.xaxis.set_major_formatter(EngFormatter())
         place.grid(alpha=0.3)
     for place in axes.flat[len(learnt) :]:
         place.set_visible(False)
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+    figure.legend(handles, labels, loc="outside right upper", fontsize=8)
     figure.supxlabel("decisions of the learner")
     figure.supylabel("followed, above chance")
     figure.suptitle(title)
