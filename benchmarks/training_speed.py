@@ -199,7 +199,7 @@ def own_ppo(game: Game, setting: Setting, bfloat16: bool) -> Callable[[], Sample
             start = time.perf_counter()
             metrics = run.improve()
             spent = time.perf_counter() - start
-            decisions += int(run._collector.buffer.is_closed.sum())
+            decisions += int(run.collector.buffer.is_closed.sum())
             for part in seconds:
                 seconds[part] += metrics[f"share_of_{part}"] * spent
         total = time.perf_counter() - began
