@@ -162,37 +162,35 @@ class Learner(learner.Learner):
         Returns:
             What there is to log.
         """
-        self._judge(buffer)
+        places = np.flatnonzero(buffer.seat >= 0)
+        seen = entries_of(self._tensor(_rows(buffer.seen, places)))
+        self._judge(buffer, places, seen)
         buffer.assign_credit(self.config.gamma, self.config.gae_lambda)
-        places = np.flatnonzero(buffer.is_closed)
-        tensors = self._tensors(buffer)
+        tensors = self._tensors(buffer, places)
         if advice is not None:
-            tensors["advice"] = self._tensor(advice.reshape(-1))
-        return self._improve(tensors, self._tensor(places))
+            tensors["advice"] = self._tensor(_rows(advice, places))
+        closed = np.flatnonzero(_rows(buffer.is_closed, places))
+        return self._improve(seen, tensors, self._tensor(closed))
 
     @torch.no_grad()
-    def _judge(self, buffer: Buffer) -> None:
+    def _judge(self, buffer: Buffer, places: npt.NDArray[np.int64], seen: Tensor | Entries) -> None:
         """Write the critic's value of every decision of the learner."""
-        places = np.flatnonzero(buffer.seat >= 0)
-        seen = self._tensor(buffer.seen.reshape(buffer.seat.size, -1))
         values = buffer.value.reshape(-1)
         for start in range(0, len(places), _CHUNK):
-            part = places[start : start + _CHUNK]
+            part = np.arange(start, min(start + _CHUNK, len(places)))
             with self._precision():
-                rows = seen.index_select(0, self._tensor(part))
-                values[part] = self.network.value(rows).cpu().numpy()
+                value = self.network.value(seen.index_select(0, self._tensor(part)))
+            values[places[part]] = value.cpu().numpy()
 
-    def _tensors(self, buffer: Buffer) -> dict[str, Tensor]:
-        """Return what is learnt from, an entry for each place of the buffer."""
-        names = ("seen", "mask", "action", "log_probability", "advantage", "value")
-        shape = (buffer.seat.size, -1)
-        tensors = {name: self._tensor(getattr(buffer, name).reshape(shape)) for name in names}
-        for name in names[2:]:
-            tensors[name] = tensors[name].squeeze(1)
-        tensors["target"] = tensors["advantage"] + tensors["value"]
-        return tensors
+    def _tensors(self, buffer: Buffer, places: npt.NDArray[np.int64]) -> dict[str, Tensor]:
+        """Return what is learnt from beside what is seen, an entry for each place."""
+        names = ("mask", "action", "log_probability", "advantage", "value")
+        tensors = {name: self._tensor(_rows(getattr(buffer, name), places)) for name in names}
+        return tensors | {"target": tensors["advantage"] + tensors["value"]}
 
-    def _improve(self, tensors: dict[str, Tensor], places: Tensor) -> dict[str, float]:
+    def _improve(
+        self, seen: Tensor | Entries, tensors: dict[str, Tensor], places: Tensor
+    ) -> dict[str, float]:
         """Descend in minibatches over the given places, in a new order each epoch."""
         config = self.config
         if self._processes.least(len(places)) < 2:  # a short first rollout shows no outcomes
@@ -210,20 +208,18 @@ class Learner(learner.Learner):
             for part in places[shuffled].tensor_split(num_parts):
                 # On a CPU this is twenty times as fast as `whole[part]` where rows are bytes.
                 batch = {name: whole.index_select(0, part) for name, whole in tensors.items()}
-                sums += self._descend(batch)
+                sums += self._descend(seen.index_select(0, part), batch)
         means = (sums / (config.num_epochs * num_parts)).tolist()
         return dict(zip(_METRICS, means, strict=True)) | {
             "explained_variance": 1.0 - (advantage.var() / target.var().clamp_min(1e-8)).item(),
             "learning_rate": self.learning_rate,
         }
 
-    def _descend(self, batch: dict[str, Tensor]) -> Tensor:
+    def _descend(self, seen: Tensor | Entries, batch: dict[str, Tensor]) -> Tensor:
         """Take one step of the optimizer; return what `_METRICS` names."""
         config, network = self.config, self.network
-        seen = entries_of(batch["seen"])
         with self._precision():
-            logs = log_probabilities(network.actor, seen, batch["mask"])
-            value = network.value(seen)
+            logs, value = network(seen, batch["mask"])
         chosen = logs.gather(1, batch["action"][:, None]).squeeze(1)
         change = chosen - batch["log_probability"]
         ratio = change.exp()
@@ -274,3 +270,9 @@ class Learner(learner.Learner):
         super().restore(arrays)
         magnet = below("magnet.", arrays)
         self._magnet.load_state_dict({name: torch.from_numpy(magnet[name]) for name in magnet})
+
+
+def _rows(array: npt.NDArray[Any], places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Return the rows of the given places of a buffer's array, [R, B] or [R, B, some]."""
+    rows: npt.NDArray[Any] = array.reshape(-1, *array.shape[2:]).take(places, axis=0)
+    return rows

@@ -31,35 +31,38 @@ def entries(matrix: np.ndarray) -> Entries:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
-def test_the_lists_are_those_of_the_entries(share: float) -> None:
-    matrix = some_matrix(6, 9, share)
-    for lists, lines in (
-        (entries(matrix).by_row, matrix),
-        (entries(matrix).by_column, matrix.T),
-    ):
-        starts, places, values = (part.tolist() for part in lists)
-        assert len(starts) == len(lines) + 1
-        for i, line in enumerate(lines):
-            here = slice(starts[i], starts[i + 1])
-            assert places[here] == np.flatnonzero(line).tolist()
-            assert values[here] == line[line != 0].tolist()
+@pytest.mark.parametrize("num_columns", [9, 32, 77])
+def test_the_lists_are_those_of_the_entries(share: float, num_columns: int) -> None:
+    matrix = some_matrix(6, num_columns, share)
+    found = entries(matrix)
+    assert len(found.starts) == len(matrix) + 1
+    for i, line in enumerate(matrix):
+        here = slice(found.starts[i], found.starts[i + 1])
+        assert found.columns[here].tolist() == np.flatnonzero(line).tolist()
+        assert found.values[here].tolist() == line[line != 0].tolist()
 
 
-@pytest.mark.parametrize("width", [9, 5])
-def test_answers_and_gradients_are_those_of_a_dense_layer(width: int) -> None:
-    matrix, generator = some_matrix(7, 9, 0.3), torch.Generator().manual_seed(2)
-    weight, bias, loss = (
-        torch.randn(shape, generator=generator) for shape in ((3, width), (3,), (7, 3))
-    )
+@pytest.mark.parametrize("widths", [(9,), (5, 9), (9, 9)])
+def test_answers_and_gradients_are_those_of_dense_layers(widths: tuple[int, ...]) -> None:
+    matrix, generator = some_matrix(8, 9, 0.5), torch.Generator().manual_seed(2)
+    rows = torch.tensor([2, 0, 7, 7, 4])  # the fifth is empty
+    shapes = [shape for width in widths for shape in ((3, width), (3,), (len(rows), 3))]
+    parts = [torch.randn(shape, generator=generator) for shape in shapes]
     results = []
     for is_sparse in (True, False):
-        w, b = weight.clone().requires_grad_(), bias.clone().requires_grad_()
+        weights, biases = ([w.clone().requires_grad_() for w in parts[i::3]] for i in (0, 1))
         if is_sparse:
-            answer = entries(matrix).linear(w, b)
+            answers = entries(matrix).index_select(0, rows).layers(weights, biases)
         else:
-            answer = functional.linear(torch.from_numpy(matrix[:, :width]).float(), w, b)
-        (answer * loss).sum().backward()
-        results.append((answer.detach(), w.grad, b.grad))
+            seen = torch.from_numpy(matrix).float()[rows]
+            layers = zip(weights, biases, strict=True)
+            answers = tuple(
+                functional.linear(seen[:, : w.shape[1]], w, b).relu() for w, b in layers
+            )
+        loss = sum((answer * part).sum() for answer, part in zip(answers, parts[2::3], strict=True))
+        loss.backward()  # type: ignore[union-attr]
+        results.append([*answers, *(part.grad for part in (*weights, *biases))])
+    assert any((answer == 0.0).any() for answer in results[0][: len(widths)])
     for ours, dense in zip(*results, strict=True):
         assert ours is not None
         assert dense is not None
@@ -80,6 +83,9 @@ def test_a_network_answers_entries_as_it_answers_the_whole() -> None:
     assert torch.allclose(log_probabilities(network.actor, entries(seen), mask), whole, atol=1e-5)
     value = network.value(torch.from_numpy(seen.astype(np.float32)))
     assert torch.allclose(network.value(entries(seen)), value, atol=1e-5)
+    both = network(entries(seen), mask)
+    assert torch.allclose(both[0], whole, atol=1e-5)
+    assert torch.allclose(both[1], value, atol=1e-5)
 
 
 def test_entries_are_asked_of_few_small_numbers() -> None:
@@ -92,4 +98,6 @@ def test_entries_are_asked_of_few_small_numbers() -> None:
     if isinstance(found, Entries):
         rest = entries_of(torch.cat([many, few], 1)[:, 40:])  # not contiguous
         assert isinstance(rest, Entries)
-        assert all(map(torch.equal, rest.by_row, found.by_row))
+        assert (rest.starts == found.starts).all()
+        assert (rest.columns == found.columns).all()
+        assert (rest.values == found.values).all()
