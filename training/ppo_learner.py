@@ -124,13 +124,16 @@ class Learner(learner.Learner):
         self, actor: nn.Module, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
         """Let any policy act; see `act`."""
+        legal = self._tensor(mask)
         with self._precision():
-            logs = log_probabilities(actor, self._tensor(observation), self._tensor(mask))
-        # The action with the largest ratio of its chance to an exponential number is a fair sample.
-        noise = torch.empty_like(logs).exponential_(generator=self._generator)
-        action = (probabilities(logs) / noise.clamp_min_(1e-20)).argmax(1)
-        chosen = logs.gather(1, action[:, None]).squeeze(1)
-        return action.cpu().numpy(), chosen.cpu().numpy()
+            logs = log_probabilities(actor, self._tensor(observation), legal)
+        # The first action at which the sum of chances passes a random share of the whole. No share
+        # times the whole is rounded up to the whole; so there is one, and it is legal.
+        sums = (probabilities(logs) * legal).cumsum(1)
+        share = torch.rand(len(logs), 1, generator=self._generator, device=self._device)
+        action = torch.searchsorted(sums, sums[:, -1:] * share, right=True)
+        chosen = logs.gather(1, action).squeeze(1)
+        return action.squeeze(1).cpu().numpy(), chosen.cpu().numpy()
 
     @property
     def policy(self) -> nn.Module:
