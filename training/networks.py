@@ -105,7 +105,7 @@ def first_signals(networks: Sequence[Perceptron], plain: Tensor | Entries) -> Se
     biases = [layer.bias for layer in first]
     inputs = entries_of(plain) if isinstance(plain, Tensor) else plain
     if isinstance(inputs, Entries):
-        return inputs.layers(weights, biases)
+        return inputs.layers(weights, biases, _working_type(weights[0]))
     signals = []
     for weight, bias in zip(weights, biases, strict=True):
         seen = inputs[:, : weight.shape[1]].to(_working_type(weight))

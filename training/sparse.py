@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from cardenvs.core.kernel import COMPILED, bit_reader, entry_point, lowest_bit
+from cardenvs.core.kernel import COMPILED, bit_reader, entry_point, kernel, lowest_bit
 
 #: With fewer inputs for each entry that is not 0 than this, dense products are faster.
 _LEAST_INPUTS = 5
@@ -29,6 +29,11 @@ _read_block = bit_reader(_BLOCK)
 
 _float32: Any = np.float32
 _ZERO = _float32(0.0)
+
+# A bfloat16 is the upper half of a float32.
+_uint16: Any = np.uint16
+_uint32: Any = np.uint32
+_HALF, _BELOW_HALF, _ONE = _uint32(16), _uint32(0x7FFF), _uint32(1)
 
 
 class Entries:
@@ -67,20 +72,24 @@ class Entries:
         chosen.__dict__ |= self.__dict__ | {"rows": self.rows[index.numpy()]}
         return chosen
 
-    def layers(self, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """Return the outputs of K linear layers with ReLU, each float32 [N, W].
+    def layers(
+        self, weights: Sequence[Tensor], biases: Sequence[Tensor], kind: torch.dtype = torch.float32
+    ) -> tuple[Tensor, ...]:
+        """Return the outputs of K linear layers with ReLU, each [N, W].
 
         Columns that the weights do not reach to are as if they were 0.
 
         Args:
             weights: of each layer, [W, S or less].
             biases: of each layer, [W].
+            kind: of the outputs, float32 or bfloat16; sums are float32.
         """
         missing = (self.num_columns - weight.shape[1] for weight in weights)
         padded = [functional.pad(w, (0, m)) for w, m in zip(weights, missing, strict=True)]
         joint = torch.cat(padded).t().contiguous()
         apply: Any = _Layers.apply
-        outputs: tuple[Tensor, ...] = apply(joint, torch.cat(list(biases)), self, len(weights))
+        shape = len(weights), len(self), len(biases[0])
+        outputs: tuple[Tensor, ...] = apply(joint, torch.cat(list(biases)), self, shape, kind)
         return outputs
 
 
@@ -98,37 +107,48 @@ class _Layers(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, weight: Tensor, bias: Tensor, entries: Entries, num_layers: int
+        ctx: Any,
+        weight: Tensor,
+        bias: Tensor,
+        entries: Entries,
+        shape: tuple[int, int, int],
+        kind: torch.dtype,
     ) -> tuple[Tensor, ...]:
-        width = len(bias) // num_layers
-        outputs = tuple(torch.empty(len(entries), width) for _ in range(num_layers))
+        num_layers, *size = shape
+        outputs = tuple(torch.empty(size, dtype=kind) for _ in range(num_layers))
         lists = entries.starts, entries.columns, entries.values, entries.rows
-        write_layers(
-            lists, _array(weight), _array(bias), np.empty(len(bias), np.float32), _arrays(outputs)
-        )
-        ctx.entries = lists
-        ctx.shape = weight.shape
+        write = write_bfloat16 if kind == torch.bfloat16 else write_float32
+        write(lists, _array(weight), _array(bias), _scratch(bias), _arrays(outputs))
+        ctx.entries, ctx.shape = lists, weight.shape
         ctx.save_for_backward(*outputs)
         return outputs
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         weight, bias = torch.zeros(ctx.shape), torch.zeros(ctx.shape[1])
-        whole = [gradient.contiguous() for gradient in gradients]
-        flows = _arrays(whole), _arrays(ctx.saved_tensors)
-        add_gradients(
-            ctx.entries, *flows, np.empty(len(bias), np.float32), _array(weight), _array(bias)
-        )
-        return weight, bias, None, None
+        flows = [gradient.contiguous() for gradient in gradients]
+        add = add_bfloat16 if flows[0].dtype == torch.bfloat16 else add_float32
+        given = ctx.entries, _arrays(flows), _arrays(ctx.saved_tensors), _scratch(bias)
+        add(*given, _array(weight), _array(bias))
+        return weight, bias, None, None, None
 
 
-def _array(tensor: Tensor) -> npt.NDArray[np.float32]:
-    array: npt.NDArray[np.float32] = tensor.detach().numpy()
+def _array(tensor: Tensor) -> npt.NDArray[Any]:
+    """Return a tensor's memory, where it is bfloat16 as int16: NumPy and Numba know no such."""
+    plain = tensor.detach()
+    bits = plain.view(torch.int16) if plain.dtype == torch.bfloat16 else plain
+    array: npt.NDArray[Any] = bits.numpy()
     return array
 
 
-def _arrays(tensors: Sequence[Tensor]) -> tuple[npt.NDArray[np.float32], ...]:
+def _arrays(tensors: Sequence[Tensor]) -> tuple[npt.NDArray[Any], ...]:
     return tuple(map(_array, tensors))
+
+
+def _scratch(bias: Tensor) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]]:
+    """Return numbers for the outputs of a position, float32 [K * W], and the bits of them."""
+    numbers = np.empty(len(bias), np.float32)
+    return numbers, numbers.view(np.uint32)
 
 
 @entry_point
@@ -155,67 +175,102 @@ def write_entries(plain: Any, num_columns: Any, starts: Any, columns: Any, value
     starts[len(starts) - 1] = found
 
 
-@entry_point
-def write_layers(entries: Any, weight: Any, bias: Any, sums: Any, outputs: Any) -> None:
-    """Write the outputs of layers, see `_Layers`.
+# Kernels of layers. Their arguments:
+#     entries: starts, columns, values and rows, see `Entries`.
+#     weight, bias: of all layers, or the gradients of them: float32 [S, K * W] and [K * W].
+#     scratch: see `_scratch`.
+#     outputs, gradients: K times [N, W], float32, or the bits of bfloat16 as int16.
 
-    Args:
-        entries: starts, columns, values and rows, see `Entries`.
-        weight: float32 [S, K * W].
-        bias: float32 [K * W].
-        sums: scratch, float32 [K * W].
-        outputs: K times float32 [N, W].
-    """
-    starts, columns, values, rows = entries
+
+@entry_point
+def write_float32(entries: Any, weight: Any, bias: Any, scratch: Any, outputs: Any) -> None:
+    """Write the outputs of layers, see `_Layers`."""
+    sums, _ = scratch
     width = outputs[0].shape[1]
-    for i in range(len(rows)):
-        for j in range(len(bias)):
-            sums[j] = bias[j]
-        entry, end = starts[rows[i]], starts[rows[i] + 1]
-        while entry + 4 <= end:  # by four, for the sums are read and written each time
-            a, va = columns[entry], _float32(values[entry])
-            b, vb = columns[entry + 1], _float32(values[entry + 1])
-            c, vc = columns[entry + 2], _float32(values[entry + 2])
-            d, vd = columns[entry + 3], _float32(values[entry + 3])
-            for j in range(len(bias)):
-                first, second = va * weight[a, j] + vb * weight[b, j], vc * weight[c, j]
-                sums[j] += first + (second + vd * weight[d, j])
-            entry += 4
-        while entry < end:
-            column, value = columns[entry], _float32(values[entry])
-            for j in range(len(bias)):
-                sums[j] += value * weight[column, j]
-            entry += 1
+    for i in range(len(outputs[0])):
+        _add_up(entries, i, weight, bias, sums)
         for k, output in enumerate(outputs):
             for j in range(width):
-                signal = sums[k * width + j]
-                output[i, j] = _ZERO if signal < _ZERO else signal
+                output[i, j] = sums[k * width + j]
 
 
 @entry_point
-def add_gradients(
-    entries: Any, gradients: Any, outputs: Any, flow: Any, weight: Any, bias: Any
-) -> None:
-    """Add to the gradients of the weights and the biases, see `_Layers`.
-
-    Args:
-        entries: starts, columns, values and rows, see `Entries`.
-        gradients: of the outputs, K times float32 [N, W].
-        outputs: K times float32 [N, W].
-        flow: scratch, float32 [K * W].
-        weight: float32 [S, K * W].
-        bias: float32 [K * W].
-    """
-    starts, columns, values, rows = entries
+def write_bfloat16(entries: Any, weight: Any, bias: Any, scratch: Any, outputs: Any) -> None:
+    """Write the outputs of layers, see `_Layers`, rounded to the nearest, or else to even."""
+    sums, bits = scratch
     width = outputs[0].shape[1]
-    for i in range(len(rows)):
+    for i in range(len(outputs[0])):
+        _add_up(entries, i, weight, bias, sums)
+        for k, output in enumerate(outputs):
+            for j in range(width):
+                number = bits[k * width + j]
+                last = number >> _HALF & _ONE
+                output[i, j] = _uint32(number + _BELOW_HALF + last) >> _HALF
+
+
+@kernel
+def _add_up(entries: Any, i: int, weight: Any, bias: Any, sums: Any) -> None:
+    """Write what the layers make of position i, float32 [K * W]."""
+    starts, columns, values, rows = entries
+    for j in range(len(bias)):
+        sums[j] = bias[j]
+    entry, end = starts[rows[i]], starts[rows[i] + 1]
+    while entry + 4 <= end:  # by four, for the sums are read and written each time
+        a, va = columns[entry], _float32(values[entry])
+        b, vb = columns[entry + 1], _float32(values[entry + 1])
+        c, vc = columns[entry + 2], _float32(values[entry + 2])
+        d, vd = columns[entry + 3], _float32(values[entry + 3])
+        for j in range(len(bias)):
+            first, second = va * weight[a, j] + vb * weight[b, j], vc * weight[c, j]
+            sums[j] += first + (second + vd * weight[d, j])
+        entry += 4
+    while entry < end:
+        column, value = columns[entry], _float32(values[entry])
+        for j in range(len(bias)):
+            sums[j] += value * weight[column, j]
+        entry += 1
+    for j in range(len(bias)):
+        sums[j] = _ZERO if sums[j] < _ZERO else sums[j]
+
+
+@entry_point
+def add_float32(
+    entries: Any, gradients: Any, outputs: Any, scratch: Any, weight: Any, bias: Any
+) -> None:
+    """Add to the gradients of the weights and the biases, see `_Layers`."""
+    flow, _ = scratch
+    width = outputs[0].shape[1]
+    for i in range(len(outputs[0])):
         for k, output in enumerate(outputs):
             gradient = gradients[k]
             for j in range(width):
-                flow[k * width + j] = gradient[i, j] if output[i, j] > _ZERO else _ZERO
+                flow[k * width + j] = gradient[i, j] if output[i, j] > 0 else _ZERO
+        _scatter(entries, i, flow, weight, bias)
+
+
+@entry_point
+def add_bfloat16(
+    entries: Any, gradients: Any, outputs: Any, scratch: Any, weight: Any, bias: Any
+) -> None:
+    """Add to the gradients of the weights and the biases, see `_Layers`."""
+    flow, bits = scratch
+    width = outputs[0].shape[1]
+    for i in range(len(outputs[0])):
+        for k, output in enumerate(outputs):
+            gradient = gradients[k]
+            for j in range(width):
+                number = _uint16(gradient[i, j])
+                bits[k * width + j] = _uint32(number) << _HALF if output[i, j] > 0 else 0
+        _scatter(entries, i, flow, weight, bias)
+
+
+@kernel
+def _scatter(entries: Any, i: int, flow: Any, weight: Any, bias: Any) -> None:
+    """Add what position i, with gradients of its sums, float32 [K * W], adds."""
+    starts, columns, values, rows = entries
+    for j in range(len(flow)):
+        bias[j] += flow[j]
+    for entry in range(starts[rows[i]], starts[rows[i] + 1]):
+        column, value = columns[entry], _float32(values[entry])
         for j in range(len(flow)):
-            bias[j] += flow[j]
-        for entry in range(starts[rows[i]], starts[rows[i] + 1]):
-            column, value = columns[entry], _float32(values[entry])
-            for j in range(len(flow)):
-                weight[column, j] += value * flow[j]
+            weight[column, j] += value * flow[j]
