@@ -26,7 +26,7 @@ from cardenvs.core.kernel import COMPILED, bit_reader, entry_point, kernel, lowe
 _LEAST_INPUTS = 5
 
 #: An input that is not 0 in a larger share of positions than this is busy.
-_BUSY = 0.2
+_BUSY = 0.3
 
 #: In so many positions busy inputs are looked for; with fewer, they are not worth it.
 _SAMPLE = 1_024

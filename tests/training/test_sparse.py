@@ -111,3 +111,17 @@ def test_entries_are_asked_of_few_small_numbers() -> None:
         assert (rest.starts == found.starts).all()
         assert (rest.columns == found.columns).all()
         assert (rest.values == found.values).all()
+
+
+@pytest.mark.compiled
+def test_busy_columns_are_not_listed() -> None:
+    rng = np.random.default_rng(5)
+    matrix = (rng.random((3_000, 40)) < 0.05).astype(np.int8)
+    matrix[:, [3, 39]] = rng.random((3_000, 2)) < 0.9
+    found = entries_of(torch.from_numpy(matrix))
+    assert isinstance(found, Entries)
+    assert found.busy.tolist() == [3, 39]
+    assert len(found.dense) == len(found) == 3_000
+    few = entries_of(torch.from_numpy(matrix[:100]))
+    assert isinstance(few, Entries)
+    assert not few.busy.numel()
