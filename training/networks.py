@@ -265,7 +265,7 @@ def log_probabilities(
 
 
 def _legal_logs(logits: Tensor, action_mask: Tensor) -> Tensor:
-    legal = logits.float().masked_fill(action_mask == 0, IMPOSSIBLE)
+    legal = torch.where(action_mask != 0, logits.float(), IMPOSSIBLE)
     return functional.log_softmax(legal, dim=1)
 
 

@@ -102,8 +102,8 @@ class Entries:
             biases: of each layer, [W].
             kind: of the outputs and the dense product, float32 or bfloat16; sums are float32.
         """
-        missing = (self.num_columns - weight.shape[1] for weight in weights)
-        padded = [functional.pad(w, (0, m)) for w, m in zip(weights, missing, strict=True)]
+        pairs = [(weight, self.num_columns - weight.shape[1]) for weight in weights]
+        padded = [functional.pad(w, (0, missing)) if missing else w for w, missing in pairs]
         joint = torch.cat(padded).t().contiguous()
         apply: Any = _Layers.apply
         bias, num_layers = torch.cat(list(biases)), len(biases)
