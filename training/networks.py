@@ -71,16 +71,12 @@ class Perceptron(nn.Module):
 
         Inputs beyond those of the network are not looked at.
         """
-        first, *others = self._hidden()
-        weight = first.weight * self.scale
-        inputs = entries_of(plain) if isinstance(plain, Tensor) else plain
-        if isinstance(inputs, Entries):
-            signal = inputs.linear(weight, first.bias)
-        else:
-            signal = inputs[:, : len(self.scale)].to(_working_type(weight))
-            signal = functional.linear(signal, weight, first.bias)
-        signal = functional.relu_(signal)
-        for layer in others:
+        (signal,) = first_signals([self], plain)
+        return self.after_first(signal)
+
+    def after_first(self, signal: Tensor) -> Tensor:
+        """Answer the signals that the first hidden layer gives, [N, H], by [N, outputs]."""
+        for layer in self._hidden()[1:]:
             signal = functional.relu_(layer(signal))
         answer: Tensor = self.last(signal)
         return answer
@@ -95,6 +91,26 @@ class Perceptron(nn.Module):
         end = last.merged() if isinstance(last, SharedLinear) else (last.weight, last.bias)
         parts = [(first[0] * self.scale, first[1]), *others, end]
         return [(_array(weight).T, _array(bias)) for weight, bias in parts]
+
+
+def first_signals(networks: Sequence[Perceptron], plain: Tensor | Entries) -> Sequence[Tensor]:
+    """Return what the first hidden layers of networks make of the same inputs, each [N, H].
+
+    Args:
+        networks: all as wide.
+        plain: int8 [N, inputs or more]; what is beyond those of a network it does not look at.
+    """
+    first: list[Any] = [network.hidden[0] for network in networks]
+    weights = [layer.weight * one.scale for layer, one in zip(first, networks, strict=True)]
+    biases = [layer.bias for layer in first]
+    inputs = entries_of(plain) if isinstance(plain, Tensor) else plain
+    if isinstance(inputs, Entries):
+        return inputs.layers(weights, biases, _working_type(weights[0]))
+    signals = []
+    for weight, bias in zip(weights, biases, strict=True):
+        seen = inputs[:, : weight.shape[1]].to(_working_type(weight))
+        signals.append(functional.relu_(functional.linear(seen, weight, bias)))
+    return signals
 
 
 class SharedLinear(nn.Linear):
@@ -146,6 +162,13 @@ class ActorCritic(nn.Module):
         features = features_of_actions(game) if shares_actions else None
         self.actor = Perceptron(scale, widths, game.num_actions, 0.01, features)
         self.critic = Perceptron(seen, widths, 1, 1.0)
+
+    def forward(self, seen: Tensor | Entries, action_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the policy's `log_probabilities` and the value, float32 [N, A] and [N]."""
+        signal, critic_signal = first_signals([self.actor, self.critic], seen)
+        logs = _legal_logs(self.actor.after_first(signal), action_mask)
+        value: Tensor = self.critic.after_first(critic_signal)
+        return logs, value.float().squeeze(1)
 
     def value(self, seen: Tensor | Entries) -> Tensor:
         """Return what the mover will still gain, float32 [N]."""
@@ -238,8 +261,12 @@ def log_probabilities(
         observation: int8 [N, O or more].
         action_mask: int8 [N, A].
     """
-    logits = actor(observation).float().masked_fill(action_mask == 0, IMPOSSIBLE)
-    return functional.log_softmax(logits, dim=1)
+    return _legal_logs(actor(observation), action_mask)
+
+
+def _legal_logs(logits: Tensor, action_mask: Tensor) -> Tensor:
+    legal = torch.where(action_mask != 0, logits.float(), IMPOSSIBLE)
+    return functional.log_softmax(legal, dim=1)
 
 
 def probabilities(logs: Tensor) -> Tensor:

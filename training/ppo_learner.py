@@ -124,13 +124,16 @@ class Learner(learner.Learner):
         self, actor: nn.Module, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
         """Let any policy act; see `act`."""
+        legal = self._tensor(mask)
         with self._precision():
-            logs = log_probabilities(actor, self._tensor(observation), self._tensor(mask))
-        # The action with the largest ratio of its chance to an exponential number is a fair sample.
-        noise = torch.empty_like(logs).exponential_(generator=self._generator)
-        action = (probabilities(logs) / noise.clamp_min_(1e-20)).argmax(1)
-        chosen = logs.gather(1, action[:, None]).squeeze(1)
-        return action.cpu().numpy(), chosen.cpu().numpy()
+            logs = log_probabilities(actor, self._tensor(observation), legal)
+        # The first action at which the sum of chances passes a random share of the whole. No share
+        # times the whole is rounded up to the whole; so there is one, and it is legal.
+        sums = (probabilities(logs) * legal).cumsum(1)
+        share = torch.rand(len(logs), 1, generator=self._generator, device=self._device)
+        action = torch.searchsorted(sums, sums[:, -1:] * share, right=True)
+        chosen = logs.gather(1, action).squeeze(1)
+        return action.squeeze(1).cpu().numpy(), chosen.cpu().numpy()
 
     @property
     def policy(self) -> nn.Module:
@@ -162,58 +165,82 @@ class Learner(learner.Learner):
         Returns:
             What there is to log.
         """
-        decisions = self.credited(buffer, advice)
-        return self.learn_from(decisions, np.flatnonzero(buffer.is_closed))
+        places = np.flatnonzero(buffer.seat >= 0)
+        seen = entries_of(self._tensor(_rows(buffer.seen, places)))
+        decisions = self._credited(buffer, places, seen, advice)
+        closed = np.flatnonzero(_rows(buffer.is_closed, places))
+        return self._improve(seen, decisions, closed)
 
     def credited(
         self, buffer: Buffer, advice: npt.NDArray[np.int64] | None = None
     ) -> dict[str, npt.NDArray[Any]]:
-        """Judge the decisions of a buffer and assign their credit.
+        """Judge the decisions of a buffer, and assign their credit.
 
         Args:
             buffer: filled by a `Collector`.
             advice: int64 [R, B], as for `learn`.
 
         Returns:
-            What is learnt from, an entry for each place of the buffer: `seen` int8 [R * B, S],
-            `mask` int8 [R * B, A], the others [R * B]. They lie in the buffer's memory.
+            The N decisions whose outcome is known, for `learn_from`: `seen` int8 [N, S], `mask`
+            int8 [N, A], the others [N].
         """
-        self._judge(buffer)
-        buffer.assign_credit(self.config.gamma, self.config.gae_lambda)
-        size = buffer.seat.size
-        decisions = {name: getattr(buffer, name).reshape(size, -1) for name in ("seen", "mask")}
-        for name in ("action", "log_probability", "advantage", "value"):
-            decisions[name] = getattr(buffer, name).reshape(size)
-        return decisions if advice is None else decisions | {"advice": advice.reshape(size)}
+        places = np.flatnonzero(buffer.seat >= 0)
+        rows = _rows(buffer.seen, places)
+        decisions = self._credited(buffer, places, entries_of(self._tensor(rows)), advice)
+        closed = _rows(buffer.is_closed, places)
+        return {name: array[closed] for name, array in (decisions | {"seen": rows}).items()}
 
-    def learn_from(
-        self, decisions: Mapping[str, npt.NDArray[Any]], places: npt.NDArray[np.int64]
-    ) -> dict[str, float]:
+    def learn_from(self, decisions: Mapping[str, npt.NDArray[Any]]) -> dict[str, float]:
         """Improve the network, and return what there is to log.
 
         Args:
             decisions: as `credited` returns them, of any number of buffers; they are not changed.
-            places: int64 [N], of those whose outcome is known.
         """
-        tensors = {name: self._tensor(array) for name, array in decisions.items()}
-        tensors["target"] = tensors["advantage"] + tensors["value"]
-        return self._improve(tensors, self._tensor(places))
+        others = dict(decisions)
+        seen = entries_of(self._tensor(others.pop("seen")))
+        return self._improve(seen, others, np.arange(len(others["action"])))
+
+    def _credited(
+        self,
+        buffer: Buffer,
+        places: npt.NDArray[np.int64],
+        seen: Tensor | Entries,
+        advice: npt.NDArray[np.int64] | None,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Judge and credit; return all of the given places but what is seen there."""
+        self._judge(buffer, places, seen)
+        buffer.assign_credit(self.config.gamma, self.config.gae_lambda)
+        names = ("mask", "action", "log_probability", "advantage", "value")
+        decisions = {name: _rows(getattr(buffer, name), places) for name in names}
+        return decisions if advice is None else decisions | {"advice": _rows(advice, places)}
 
     @torch.no_grad()
-    def _judge(self, buffer: Buffer) -> None:
+    def _judge(self, buffer: Buffer, places: npt.NDArray[np.int64], seen: Tensor | Entries) -> None:
         """Write the critic's value of every decision of the learner."""
-        places = np.flatnonzero(buffer.seat >= 0)
-        seen = self._tensor(buffer.seen.reshape(buffer.seat.size, -1))
         values = buffer.value.reshape(-1)
         for start in range(0, len(places), _CHUNK):
-            part = places[start : start + _CHUNK]
+            part = np.arange(start, min(start + _CHUNK, len(places)))
             with self._precision():
-                rows = seen.index_select(0, self._tensor(part))
-                values[part] = self.network.value(rows).cpu().numpy()
+                value = self.network.value(seen.index_select(0, self._tensor(part)))
+            values[places[part]] = value.cpu().numpy()
 
-    def _improve(self, tensors: dict[str, Tensor], places: Tensor) -> dict[str, float]:
-        """Descend in minibatches over the given places, in a new order each epoch."""
+    def _improve(
+        self,
+        seen: Tensor | Entries,
+        decisions: Mapping[str, npt.NDArray[Any]],
+        known: npt.NDArray[np.int64],
+    ) -> dict[str, float]:
+        """Descend in minibatches over the decisions whose outcome is known, shuffled each epoch.
+
+        Args:
+            seen: of N decisions.
+            decisions: what else there is of them, [N, ...].
+            known: int64, the places of those whose outcome is known.
+        """
         config = self.config
+        places = self._tensor(known)
+        tensors = {name: self._tensor(array) for name, array in decisions.items()}
+        tensors["target"] = tensors["advantage"] + tensors["value"]
         if self._processes.least(len(places)) < 2:  # a short first rollout shows no outcomes
             return dict.fromkeys((*_METRICS, "explained_variance"), 0.0) | {
                 "learning_rate": self.learning_rate
@@ -229,20 +256,18 @@ class Learner(learner.Learner):
             for part in places[shuffled].tensor_split(num_parts):
                 # On a CPU this is twenty times as fast as `whole[part]` where rows are bytes.
                 batch = {name: whole.index_select(0, part) for name, whole in tensors.items()}
-                sums += self._descend(batch)
+                sums += self._descend(seen.index_select(0, part), batch)
         means = (sums / (config.num_epochs * num_parts)).tolist()
         return dict(zip(_METRICS, means, strict=True)) | {
             "explained_variance": 1.0 - (advantage.var() / target.var().clamp_min(1e-8)).item(),
             "learning_rate": self.learning_rate,
         }
 
-    def _descend(self, batch: dict[str, Tensor]) -> Tensor:
+    def _descend(self, seen: Tensor | Entries, batch: dict[str, Tensor]) -> Tensor:
         """Take one step of the optimizer; return what `_METRICS` names."""
         config, network = self.config, self.network
-        seen = entries_of(batch["seen"])
         with self._precision():
-            logs = log_probabilities(network.actor, seen, batch["mask"])
-            value = network.value(seen)
+            logs, value = network(seen, batch["mask"])
         chosen = logs.gather(1, batch["action"][:, None]).squeeze(1)
         change = chosen - batch["log_probability"]
         ratio = change.exp()
@@ -293,3 +318,9 @@ class Learner(learner.Learner):
         super().restore(arrays)
         magnet = below("magnet.", arrays)
         self._magnet.load_state_dict({name: torch.from_numpy(magnet[name]) for name in magnet})
+
+
+def _rows(array: npt.NDArray[Any], places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Return the rows of the given places of a buffer's array, [R, B] or [R, B, some]."""
+    rows: npt.NDArray[Any] = array.reshape(-1, *array.shape[2:]).take(places, axis=0)
+    return rows

@@ -156,7 +156,7 @@ class Run(ppo.Run):
 
     def learn(self, played: Any) -> dict[str, float]:
         """Learn from what `play` has returned, and return what there is to log."""
-        metrics = self.learner.learn_from(played, np.arange(len(played["action"])))
+        metrics = self.learner.learn_from(played)
         return metrics | {"replaced_actors": self._processes.total(self._actors.replaced)}
 
 
@@ -220,10 +220,8 @@ class Actor(ppo.Run):
             self._past = past[0].hex()
         before = collector.decisions
         buffer = self.play()
-        decisions = learner.credited(buffer, self._advice())
-        places = np.flatnonzero(buffer.is_closed)
         return Rollout(
-            {name: array[places] for name, array in decisions.items()},
+            learner.credited(buffer, self._advice()),
             collector.decisions - before,
             collector.engine_seconds,
             collector.opponent_seconds,

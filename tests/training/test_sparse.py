@@ -31,40 +31,53 @@ def entries(matrix: np.ndarray) -> Entries:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
-def test_the_lists_are_those_of_the_entries(share: float) -> None:
-    matrix = some_matrix(6, 9, share)
-    for lists, lines in (
-        (entries(matrix).by_row, matrix),
-        (entries(matrix).by_column, matrix.T),
-    ):
-        starts, places, values = (part.tolist() for part in lists)
-        assert len(starts) == len(lines) + 1
-        for i, line in enumerate(lines):
-            here = slice(starts[i], starts[i + 1])
-            assert places[here] == np.flatnonzero(line).tolist()
-            assert values[here] == line[line != 0].tolist()
+@pytest.mark.parametrize("num_columns", [9, 32, 77])
+def test_the_lists_are_those_of_the_entries(share: float, num_columns: int) -> None:
+    matrix = some_matrix(6, num_columns, share)
+    busy = np.array([1, 4, num_columns - 1])
+    found = Entries(matrix, np.count_nonzero(matrix), busy)
+    assert found.dense.tolist() == matrix[:, busy].tolist()
+    assert len(found.starts) == len(matrix) + 1
+    matrix[:, busy] = 0
+    for i, line in enumerate(matrix):
+        here = slice(found.starts[i], found.starts[i + 1])
+        assert found.columns[here].tolist() == np.flatnonzero(line).tolist()
+        assert found.values[here].tolist() == line[line != 0].tolist()
 
 
-@pytest.mark.parametrize("width", [9, 5])
-def test_answers_and_gradients_are_those_of_a_dense_layer(width: int) -> None:
-    matrix, generator = some_matrix(7, 9, 0.3), torch.Generator().manual_seed(2)
-    weight, bias, loss = (
-        torch.randn(shape, generator=generator) for shape in ((3, width), (3,), (7, 3))
-    )
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("busy", [[], [0, 6]])
+@pytest.mark.parametrize("widths", [(9,), (5, 9), (9, 9)])
+def test_answers_and_gradients_are_those_of_dense_layers(
+    widths: tuple[int, ...], busy: list[int], kind: torch.dtype
+) -> None:
+    matrix, generator = some_matrix(8, 9, 0.5), torch.Generator().manual_seed(2)
+    rows = torch.tensor([2, 0, 7, 7, 4])  # the fifth is empty
+    shapes = [shape for width in widths for shape in ((3, width), (3,), (len(rows), 3))]
+    parts = [torch.randint(-9, 10, shape, generator=generator) / 8 for shape in shapes]
     results = []
     for is_sparse in (True, False):
-        w, b = weight.clone().requires_grad_(), bias.clone().requires_grad_()
+        weights, biases = ([w.clone().requires_grad_() for w in parts[i::3]] for i in (0, 1))
         if is_sparse:
-            answer = entries(matrix).linear(w, b)
+            found = Entries(matrix, np.count_nonzero(matrix), np.array(busy, np.int64))
+            answers = found.index_select(0, rows).layers(weights, biases, kind)
         else:
-            answer = functional.linear(torch.from_numpy(matrix[:, :width]).float(), w, b)
-        (answer * loss).sum().backward()
-        results.append((answer.detach(), w.grad, b.grad))
+            seen = torch.from_numpy(matrix).float()[rows]
+            layers = zip(weights, biases, strict=True)
+            exact = (functional.linear(seen[:, : w.shape[1]], w, b).relu() for w, b in layers)
+            answers = tuple(answer.to(kind) for answer in exact)
+        loss = sum(
+            (answer.float() * part).sum() for answer, part in zip(answers, parts[2::3], strict=True)
+        )
+        loss.backward()  # type: ignore[union-attr]
+        results.append([*answers, *(part.grad for part in (*weights, *biases))])
+    assert any((answer == 0.0).any() for answer in results[0][: len(widths)])
     for ours, dense in zip(*results, strict=True):
         assert ours is not None
         assert dense is not None
         assert ours.shape == dense.shape
-        assert torch.allclose(ours, dense, rtol=1e-5, atol=1e-4)
+        error = 1e-5 if kind == torch.float32 else 2e-2
+        assert torch.allclose(ours.float(), dense.float(), rtol=error, atol=error)
 
 
 def test_a_network_answers_entries_as_it_answers_the_whole() -> None:
@@ -80,6 +93,9 @@ def test_a_network_answers_entries_as_it_answers_the_whole() -> None:
     assert torch.allclose(log_probabilities(network.actor, entries(seen), mask), whole, atol=1e-5)
     value = network.value(torch.from_numpy(seen.astype(np.float32)))
     assert torch.allclose(network.value(entries(seen)), value, atol=1e-5)
+    both = network(entries(seen), mask)
+    assert torch.allclose(both[0], whole, atol=1e-5)
+    assert torch.allclose(both[1], value, atol=1e-5)
 
 
 def test_entries_are_asked_of_few_small_numbers() -> None:
@@ -92,4 +108,20 @@ def test_entries_are_asked_of_few_small_numbers() -> None:
     if isinstance(found, Entries):
         rest = entries_of(torch.cat([many, few], 1)[:, 40:])  # not contiguous
         assert isinstance(rest, Entries)
-        assert all(map(torch.equal, rest.by_row, found.by_row))
+        assert (rest.starts == found.starts).all()
+        assert (rest.columns == found.columns).all()
+        assert (rest.values == found.values).all()
+
+
+@pytest.mark.compiled
+def test_busy_columns_are_not_listed() -> None:
+    rng = np.random.default_rng(5)
+    matrix = (rng.random((3_000, 40)) < 0.05).astype(np.int8)
+    matrix[:, [3, 39]] = rng.random((3_000, 2)) < 0.9
+    found = entries_of(torch.from_numpy(matrix))
+    assert isinstance(found, Entries)
+    assert found.busy.tolist() == [3, 39]
+    assert len(found.dense) == len(found) == 3_000
+    few = entries_of(torch.from_numpy(matrix[:100]))
+    assert isinstance(few, Entries)
+    assert not few.busy.numel()
