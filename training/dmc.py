@@ -81,21 +81,7 @@ def config_of(game: str, preset: str, **changed: Any) -> Config:
 def train(config: Config, out: Path, resume: bool = False, progress: bool = True) -> list[Report]:
     """Train, measure on the test deals, and leave everything in a folder.
 
-    Args:
-        config: the run.
-        out: its folder.
-        resume: go on from the folder's newest checkpoint, if there is one.
-        progress: show progress bars.
-
-    Returns:
-        The evaluations on the test deals, one for each variant of the game; in other processes
-        than the first one, nothing.
-
-    Raises:
-        FileExistsError: if the folder holds a run and `resume` is not set.
-        ValueError: if the folder holds a run of another configuration, or if the configuration
-            does not go with its game, its players or this machine.
-        CheckpointError: if none of the folder's checkpoints can be read, or one cannot be written.
+    `training.self_play.train_run` tells the arguments, what is returned and what is raised.
     """
     return train_run(lambda processes: Run(config, processes), config, out, resume, progress)
 

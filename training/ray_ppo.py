@@ -110,7 +110,7 @@ def train(
         address: of the cluster, see `training.ray_cluster.connected`.
 
     Returns:
-        As `training.ppo.train`, which also tells what else is raised.
+        As `training.self_play.train_run`, which also tells what else is raised.
 
     Raises:
         ValueError: also if the address is none.

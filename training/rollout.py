@@ -174,6 +174,7 @@ class Collector:
     Attributes:
         games: the variants; each has as many tables.
         buffer: what the last call of `collect` has left.
+        size: S, or O without critic states; of the variant that needs the most.
         decisions: of the learner, in all.
         episodes: how many have ended.
         engine_seconds: spent by the last call of `collect` in the engine: stepping, observing,

@@ -195,7 +195,8 @@ def test_a_snapshot_stays_as_it_is() -> None:
 
 
 def test_the_schedules() -> None:
-    learner, _, _ = learner_of("bred_ryg", prior_weight=0.4, entropy_start=0.3, entropy_end=0.1)
+    weights = {"prior_weight": 0.4, "entropy_start": 0.3, "entropy_end": 0.1}
+    learner, _, _ = learner_of("bred_ryg", learning_rate=2e-3, **weights)
     told = []
     for learner.share in (0.0, 0.25, 0.5, 1.0):
         told.append((learner.learning_rate, learner.entropy_weight, learner.prior_weight))
