@@ -86,7 +86,7 @@ LIKE_HINTS: dict[str, Any] = {"prior": "hints", "prior_weight": 0.3, "prior_unti
 SPECIAL: dict[str, dict[str, Any]] = {
     "bred_ryg-v0": LIKE_HINTS,
     "brede_mette-v0": LIKE_HINTS | {"shares_actions": True},
-    "dreeg-v0": LIKE_HINTS | {"num_tables": 528},  # 48 for each of the eleven variants
+    "dreeg-v0": LIKE_HINTS | {"num_tables": 520},  # 40 for each of the thirteen variants
 }
 
 

@@ -29,13 +29,20 @@ DEVICES = ("cpu", "cuda")
 
 #: Games that are several in one, which are learnt together if no options are given.
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "dreeg-v0": tuple(
-        {"scope": "deal", "subgame": subgame, "num_players": players}
-        for subgame in ("deutsch", "ace_of_hearts", "rufen", "kamerun")
-        for players in (2, 3, 4)
-        if (subgame, players) != ("kamerun", 2)
+    "dreeg-v0": (
+        *(
+            {"scope": "deal", "subgame": subgame, "num_players": players}
+            for subgame in ("deutsch", "ace_of_hearts", "rufen", "kamerun")
+            for players in (2, 3, 4)
+            if (subgame, players) != ("kamerun", 2)
+        ),
+        {"scope": "match", "num_players": 3},
+        {"scope": "match", "num_players": 4},
     )
 }
+
+#: A match has tens of deals: so many fewer are measured.
+DEALS_OF_MATCH = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +57,8 @@ class RunConfig:
         device: of the network: "cpu", "cuda".
         decisions: how many decisions the learner makes in all, rounded up to whole rollouts.
         curve_points: how often the learner is measured and saved.
-        curve_deals, test_deals: how many deals these measurements and the last one play.
+        curve_deals, test_deals: how many deals these measurements and the last one play; of whole
+            matches a tenth as many.
         measured_against: the players that both are played against, as in `training.players`; by
             default the baselines of the game.
     """
@@ -193,8 +201,18 @@ def name_of(game: Game) -> str:
     """Return what tells a variant from the others of its game, in a word."""
     if "subgame" not in game.options:
         return game.id
-    what = game.options["subgame"] if game.options["scope"] != "match" else "match"
+    what = "match" if is_match(game) else game.options["subgame"]
     return f"{what}-{game.num_players}"
+
+
+def is_match(game: Game) -> bool:
+    """Whether an episode is a whole match."""
+    return game.options.get("scope") == "match"
+
+
+def num_measured(game: Game, deals: int) -> int:
+    """Return how many episodes are measured where so many deals are asked for."""
+    return max(1, deals // DEALS_OF_MATCH) if is_match(game) else deals
 
 
 def about_run(out: Path, games: Sequence[Game], name: str, decisions: int) -> dict[str, Any]:
@@ -229,9 +247,8 @@ class Strength:
             others = self._others(game)
             pairs = [(learner.name, name) for name in others]
             everybody = {learner.name: learner} | others
-            report = evaluate(
-                game, everybody, pairs, self._config.curve_deals, "dev", progress=False
-            )
+            deals = num_measured(game, self._config.curve_deals)
+            report = evaluate(game, everybody, pairs, deals, "dev", progress=False)
             for name, row in zip(others, report.rows, strict=True):
                 measured[f"{name}, {name_of(game)}" if len(self._games) > 1 else name] = row
         self.curve.add(decisions, measure_of(self._games[0]), measured)
@@ -262,7 +279,8 @@ def final_reports(
         pairs = [(learner, other) for other in others for learner in learners]
         pairs += [(other, learner) for learner in learners for other in others]
         everybody = {**others, **learners}
-        report = evaluate(game, everybody, pairs, config.test_deals, "test", progress)
+        deals = num_measured(game, config.test_deals)
+        report = evaluate(game, everybody, pairs, deals, "test", progress)
         report.save(out, f"evaluation-{name_of(game)}" if len(games) > 1 else "evaluation")
         reports.append(report)
     return reports

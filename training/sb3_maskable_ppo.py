@@ -156,8 +156,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 #: Where a game is learnt better in another way. Most of the 522 actions of Brede Mette are rare,
-#: and a large step or much entropy keeps what is learnt about them from settling. A match of Dreeg
-#: has tens of deals, so that measuring as many matches would take most of the time.
+#: and a large step or much entropy keeps what is learnt about them from settling.
 SPECIAL: dict[str, dict[str, Any]] = {
     "brede_mette-v0": {
         "shares_actions": True,
@@ -165,7 +164,6 @@ SPECIAL: dict[str, dict[str, Any]] = {
         "entropy_start": 0.01,
         "entropy_end": 0.001,
     },
-    "dreeg-v0": {"curve_deals": 100},
 }
 
 
