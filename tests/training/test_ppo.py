@@ -331,10 +331,10 @@ def test_a_run_of_other_processes_cannot_go_on(kuhn_id: str) -> None:
 def test_all_variants_of_a_game_are_learnt_at_once(tmp_path: Path) -> None:
     config = replace(TINY, game="dreeg-v0", num_tables=26, decisions=600, curve_points=1)
     reports = train(config, tmp_path, progress=False)
-    assert len(reports) == 11
-    assert len(list(tmp_path.glob("evaluation-*.json"))) == 11
+    assert len(reports) == 13
+    assert len(list(tmp_path.glob("evaluation-*.json"))) == 13
     columns = lines_of(tmp_path / "curve.csv")[0]
-    assert sum(name.startswith("result_among_hints, ") for name in columns) == 11
+    assert sum(name.startswith("result_among_hints, ") for name in columns) == 13
     agent = NetworkAgent.load(tmp_path / "policy.npz")
     for game in Run(config, Processes()).games:
         state = game.new_initial_state(seed=1)

@@ -255,7 +255,7 @@ def test_advantages_are_those_of_a_plain_loop(
 ) -> None:
     games, weights = games_named(name), (0.9, 0.7)
     num_rollouts = 4 + num_games // 10
-    log = play(games, shares, 22, 7, num_rollouts, weights=weights, has_values=True)
+    log = play(games, shares, 26, 7, num_rollouts, weights=weights, has_values=True)
     known = [decision for decision in decisions_of(log.steps) if decision.known_in is not None]
     expected: list[dict[tuple[int, int], float]] = [{} for _ in log.rollouts]
     carried = num_seats(games)
@@ -277,7 +277,7 @@ def test_credit_and_what_nobody_can_be_credited_with_sum_to_the_constant_of_the_
 ) -> None:
     games = games_named(name)
     num_ended = 3 if "match" in name else 1 + num_games // 5
-    log = play(games, shares, 11, 7, num_ended=num_ended, weights=(1.0, 0.0))
+    log = play(games, shares, 13, 7, num_ended=num_ended, weights=(1.0, 0.0))
     credited: dict[tuple[int, int], float] = defaultdict(float)
     for decision in decisions_of(log.steps):
         if decision.known_in is not None:
@@ -402,7 +402,7 @@ def test_what_is_carried_over_twice_is_carried_over_once(kuhn_id: str) -> None:
 @every_game
 def test_permuting_the_seats_permutes_the_results(name: str) -> None:
     games = games_named(name)
-    num_tables, seats = 11, num_seats(games)
+    num_tables, seats = 13, num_seats(games)
     collector = Collector(games, num_tables, 20, {}, SEED, sees_hands=False)
     plain = collector.collect(Uniform(), {})
     plain.value[:] = np.random.default_rng(2).normal(size=plain.value.shape)
@@ -437,8 +437,8 @@ def test_opponents_have_their_share_of_the_games_and_the_learner_one_side(
     name: str, num_games: int
 ) -> None:
     games = games_named(name, **({"no_progress_limit": 8} if name == "bred_ryg" else {}))
-    log = play(games, SHARES["among others"], 44, 10, num_ended=2 * num_games)
-    sides = [num_rotations(game) for game in games for _ in range(44 // len(games))]
+    log = play(games, SHARES["among others"], 52, 10, num_ended=2 * num_games)
+    sides = [num_rotations(game) for game in games for _ in range(52 // len(games))]
     alone = seen = highest = 0
     for (table, _), steps in games_of(log.steps).items():
         seats = {step.seat for step in steps if step.is_learner}
@@ -473,7 +473,7 @@ def test_a_collector_goes_on_from_a_snapshot(name: str) -> None:
     games, shares = games_named(name), {"one": 0.5}
 
     def made() -> Collector:
-        return Collector(games, 22, 5, shares, SEED, sees_hands=True)
+        return Collector(games, 26, 5, shares, SEED, sees_hands=True)
 
     def rollouts(collector: Collector, count: int) -> list[bytes]:
         played = []
@@ -498,10 +498,10 @@ def test_a_collector_goes_on_from_a_snapshot(name: str) -> None:
 @pytest.mark.parametrize(
     ("num_tables", "shares", "message"),
     [
-        (12, {}, "12 tables cannot be divided among 11 variants"),
-        (11, {"one": 0.6, "other": 0.5}, "shares of opponents are at least 0 and at most 1 in all"),
-        (11, {"one": -0.1}, "shares of opponents"),
-        (11, {"one": float("nan")}, "shares of opponents"),
+        (12, {}, "12 tables cannot be divided among 13 variants"),
+        (13, {"one": 0.6, "other": 0.5}, "shares of opponents are at least 0 and at most 1 in all"),
+        (13, {"one": -0.1}, "shares of opponents"),
+        (13, {"one": float("nan")}, "shares of opponents"),
     ],
 )
 def test_what_cannot_be_played_is_refused(
