@@ -265,7 +265,7 @@ def log_probabilities(
 
 
 def _legal_logs(logits: Tensor, action_mask: Tensor) -> Tensor:
-    legal = torch.where(action_mask != 0, logits.float(), IMPOSSIBLE)
+    legal = torch.where(action_mask.view(torch.bool), logits.float(), IMPOSSIBLE)
     return functional.log_softmax(legal, dim=1)
 
 

@@ -162,10 +162,11 @@ class _Layers(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         dense, *outputs = ctx.saved_tensors
-        flows = [gradient.clone(memory_format=torch.contiguous_format) for gradient in gradients]
+        arriving = [gradient.contiguous() for gradient in gradients]
+        flows = [torch.empty_like(output) for output in outputs]
         weight, bias = torch.zeros(ctx.shape), torch.zeros(ctx.shape[1])
         add = add_bfloat16 if dense.dtype == torch.bfloat16 else add_float32
-        given = ctx.lists, _arrays(outputs), _scratch(bias), _arrays(flows)
+        given = ctx.lists, _arrays(outputs), _scratch(bias), _arrays(arriving), _arrays(flows)
         add(*given, _array(weight), _array(bias))
         weight[ctx.entries.busy] = torch.cat([dense.t() @ flow for flow in flows], dim=1).float()
         return weight, bias, None, None, None
@@ -219,7 +220,8 @@ def write_entries(
 #     entries: starts, columns, values and rows, see `Entries`.
 #     weight, bias: of all layers, or the gradients of them: float32 [S, K * W] and [K * W].
 #     scratch: see `_scratch`.
-#     outputs, flows: K times [N, W], float32, or the bits of bfloat16 as int16.
+#     outputs, arriving, flows: K times [N, W], float32, or the bits of bfloat16 as int16; of
+#         gradients those after and before ReLU.
 
 
 @entry_point
@@ -281,7 +283,7 @@ def _add_up(entries: Any, i: int, weight: Any, bias: Any, sums: Any) -> None:
 
 @entry_point
 def add_float32(
-    entries: Any, outputs: Any, scratch: Any, flows: Any, weight: Any, bias: Any
+    entries: Any, outputs: Any, scratch: Any, arriving: Any, flows: Any, weight: Any, bias: Any
 ) -> None:
     """Let flows through ReLU, and add them to the gradients but those of busy inputs' weights."""
     sums, _ = scratch
@@ -289,14 +291,15 @@ def add_float32(
     for i in range(len(flows[0])):
         for k, flow in enumerate(flows):
             for j in range(width):
-                flow[i, j] = flow[i, j] if outputs[k][i, j] > 0 else _ZERO
-                sums[k * width + j] = flow[i, j]
+                passing = arriving[k][i, j] if outputs[k][i, j] > 0 else _ZERO
+                flow[i, j] = passing
+                sums[k * width + j] = passing
         _scatter(entries, i, sums, weight, bias)
 
 
 @entry_point
 def add_bfloat16(
-    entries: Any, outputs: Any, scratch: Any, flows: Any, weight: Any, bias: Any
+    entries: Any, outputs: Any, scratch: Any, arriving: Any, flows: Any, weight: Any, bias: Any
 ) -> None:
     """Let flows through ReLU, and add them to the gradients but those of busy inputs' weights."""
     sums, bits = scratch
@@ -304,8 +307,9 @@ def add_bfloat16(
     for i in range(len(flows[0])):
         for k, flow in enumerate(flows):
             for j in range(width):
-                flow[i, j] = flow[i, j] if outputs[k][i, j] > 0 else 0
-                bits[k * width + j] = _uint32(_uint16(flow[i, j])) << _HALF
+                passing = arriving[k][i, j] if outputs[k][i, j] > 0 else 0
+                flow[i, j] = passing
+                bits[k * width + j] = _uint32(_uint16(passing)) << _HALF
         _scatter(entries, i, sums, weight, bias)
 
 
