@@ -25,6 +25,7 @@ from cardenvs.core.options import options_table
 from training.hint_lab import result_name
 from training.hint_report import markdown
 from training.origin import RESULTS
+from training.ship import OTHERS
 
 DOCS = Path(__file__).parent
 NOT_MEASURED = "*Not measured yet.*"
@@ -100,7 +101,43 @@ def trainings(game: Game, cards: Sequence[agents.Card]) -> list[str]:
         curve = f"[dev deals](pictures/{curve_name(game.id, card.name)}.png)"
         cells = f"`{card.name}`", f"{told['decisions']:,}", spent, str(told["config"]["seed"])
         lines.append(f"| {' | '.join((*cells, commit, curve))} |")
+    for card in cards:
+        lines += runs_of(card)
     return lines if cards else []
+
+
+def runs_of(card: agents.Card) -> list[str]:
+    """Return how the run of a trained agent, and those beside it, did on the test deals.
+
+    The columns are the agents that they were measured among; of many variants of a game, these
+    variants, among the hint agent.
+    """
+    told = card.training
+    several = len(told["test"]) > 1
+    lines = []
+    for run in (told, *told.get("beside", [])):
+        results = {}
+        for table in run["test"]:
+            learner = table["rows"][0]["player"].partition(" (")[0]
+            for row in table["rows"]:
+                other = row["others"].partition(" (")[0]
+                if row["player"] == f"{learner} ({told['plays']})" and (
+                    other == OTHERS or not several
+                ):
+                    column = table["game"] if several else f"`{other}`"
+                    results[column] = _among([row[name] for name in ("result", "low", "high")])
+        if not lines:
+            lines = [
+                "",
+                f"Runs of `{card.name}` and of other seeds and budgets, {told['plays']}, on the "
+                f"test deals{' among hint agents' if several else ''}; the first is the agent.",
+                "",
+                f"| Decisions | Seed | {' | '.join(results)} |",
+                f"|---|---|{'---|' * len(results)}",
+            ]
+        cells = f"{run['decisions']:,}", str(run["seed"]), *results.values()
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def curve_name(game_id: str, agent: str) -> str:

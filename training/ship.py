@@ -3,6 +3,7 @@
 The network goes to `agents/checkpoints/<game id>/<name>/`, with its curve and with a card that
 tells how it was trained and how it did on the test deals. Whether it plays greedily or by sampling
 unless told is what did better among the hint agent on the dev deals; the card tells both results.
+With `--beside runs/other ...` it also tells how runs of other seeds or budgets did.
 
     agents.make("bred_ryg", "ppo")        # from then on
     python -m training.agent_cards bred_ryg   # measures it among the other agents
@@ -30,7 +31,7 @@ from training.evaluate import LOSS_RATE, Report, Row, evaluate, measure_of
 from training.origin import knows_commit, origin
 from training.points import Point, read_points
 from training.run_folder import write_text
-from training.runs import about_run, name_of, training_games
+from training.runs import about_run, name_of, num_measured, training_games
 
 #: Among whom the two ways to play are compared.
 OTHERS = "hints"
@@ -70,6 +71,7 @@ def ship(
     name: str,
     deals: int = 2_000,
     *,
+    beside: Sequence[Path] = (),
     changed: bool = False,
     replace: bool = False,
     progress: bool = True,
@@ -80,6 +82,7 @@ def ship(
         run: its folder.
         name: of the agent.
         deals: of the dev list, on which greedy and sampled play are compared.
+        beside: finished runs of the same game whose results the card tells, too.
         changed: take a run of files that differed from those of its commit.
         replace: take the place of an agent of the same name.
         progress: show a progress bar.
@@ -88,11 +91,15 @@ def ship(
         The folder of the agent.
 
     Raises:
-        ValueError: if the run is not finished, if its commit is unknown, or if the name is no
-            name, or taken. Nothing has changed then.
+        ValueError: if a run is not finished, or of another game, if its commit is unknown, or if
+            the name is no name, or taken. Nothing has changed then.
     """
     finished = read_run(run)
-    _check_commit(finished, changed)
+    others = [read_run(folder) for folder in beside]
+    for one in (finished, *others):
+        _check_commit(one, changed)
+        if one.games != finished.games:
+            raise ValueError(f"the run in {one.folder} is of another game than that in {run}")
     game = finished.games[0]
     place = trained.CHECKPOINTS / game.id / name
     _check_name(name, place, replace)
@@ -107,7 +114,8 @@ def ship(
     for file in (trained.CURVE, trained.PICTURE):
         shutil.copyfile(run / file, place / file)
     digest = hashlib.sha256((place / trained.POLICY).read_bytes()).hexdigest()
-    card = _card(finished, dev) | {"sha256": digest}
+    told = {"beside": [_result(one) for one in others], "sha256": digest}
+    card = _card(finished, dev) | told
     write_text(place / trained.CARD, json.dumps(card, indent=1) + "\n")
     return place
 
@@ -158,7 +166,8 @@ def compare(policy: Path, games: Sequence[Game], deals: int, progress: bool) -> 
         }
         pairs = [(mode, OTHERS) for mode in players]
         others = {OTHERS: agents.make(game, OTHERS, 0)}
-        report = evaluate(game, {**players, **others}, pairs, deals, "dev", progress)
+        measured = num_measured(game, deals)
+        report = evaluate(game, {**players, **others}, pairs, measured, "dev", progress)
         gains.append(gain_of(report))
         rows += [
             {"game": name_of(game), "plays": mode} | _numbers(row)
@@ -211,13 +220,18 @@ def _card(run: FinishedRun, dev: dict[str, Any]) -> dict[str, Any]:
     players = " or ".join(map(str, sorted({game.num_players for game in run.games})))
     how = f"`python -m training.{run.trainer}`, {decisions:,} decisions, {players} players. {way}."
     told = {"what": "A network trained by self-play", "how": how, "plays": dev["plays"]}
+    return told | run.about | {"dev": dev} | _result(run)
+
+
+def _result(run: FinishedRun) -> dict[str, Any]:
+    """Return what a run cost, and how it did on the test deals."""
     test = [
-        {"options": report["options"], "measure": report["measure"]}
+        {"game": name_of(game), "options": report["options"], "measure": report["measure"]}
         | {"rows": [_short(row) for row in report["rows"]]}
-        for report in run.reports
+        for game, report in zip(run.games, run.reports, strict=True)
     ]
-    ends = {"decisions": decisions, "seconds": run.end["seconds"]}
-    return told | ends | run.about | {"dev": dev, "test": test}
+    about = {"seed": run.about["config"]["seed"], "commit": run.about["commit"]}
+    return about | {"decisions": run.end["decisions"], "seconds": run.end["seconds"], "test": test}
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
@@ -233,13 +247,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--name", required=True, help="of the agent, as ppo or ppo-10min")
     parser.add_argument("--deals", type=int, default=2_000, help="of the dev list, to compare on")
     parser.add_argument(
+        "--beside",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="finished runs that the card tells of too",
+    )
+    parser.add_argument(
         "--changed", action="store_true", help="take a run of files that were not committed"
     )
     parser.add_argument("--replace", action="store_true", help="an agent of the same name")
     given = parser.parse_args(arguments)
     try:
         place = ship(
-            given.run, given.name, given.deals, changed=given.changed, replace=given.replace
+            given.run,
+            given.name,
+            given.deals,
+            beside=given.beside,
+            changed=given.changed,
+            replace=given.replace,
         )
     except ValueError as error:
         parser.error(str(error))

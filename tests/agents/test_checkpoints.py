@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import shutil
 import subprocess
 import sys
 from hashlib import sha256
@@ -319,6 +320,25 @@ def test_a_finished_run_becomes_an_agent(run: Path) -> None:
     seen = positions("braus-v0")
     mine = NetworkAgent.load(run / "policy.npz", greedy=True).act(*seen)
     assert (agents.make("braus", "tiny", greedy=True).act(*seen) == mine).all()
+
+
+def test_a_card_tells_of_runs_beside_it(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(run, other)
+    told = json.loads((other / "config.json").read_text())
+    told["config"]["seed"] = 1
+    (other / "config.json").write_text(json.dumps(told))
+    shipped(run, beside=[other])
+    card = agents.card("braus", "tiny")
+    (beside,) = card.training["beside"]
+    assert (card.training["seed"], beside["seed"], beside["commit"]) == (0, 1, "abc")
+    assert beside["test"] == card.training["test"]
+
+    told["config"]["options"] = {"num_players": 6}
+    (other / "config.json").write_text(json.dumps(told))
+    with pytest.raises(ValueError, match="is of another game than that in"):
+        shipped(run, "another", beside=[other])
+    assert not (trained.CHECKPOINTS / "braus-v0" / "another").exists()
 
 
 def test_the_files_of_a_run_tell_what_they_are(finished_run: Path) -> None:
