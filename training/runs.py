@@ -16,7 +16,7 @@ from cardenvs.command_line import add_game_arguments, game_of, options_of
 from cardenvs.core.checks import whole_number
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
-from training.curve import Curve
+from training.curve import Curve, variant_name
 from training.evaluate import Report, Row, evaluate, measure_of
 from training.players import read_player
 
@@ -250,7 +250,8 @@ class Strength:
             deals = num_measured(game, self._config.curve_deals)
             report = evaluate(game, everybody, pairs, deals, "dev", progress=False)
             for name, row in zip(others, report.rows, strict=True):
-                measured[f"{name}, {name_of(game)}" if len(self._games) > 1 else name] = row
+                several = len(self._games) > 1
+                measured[variant_name(name, name_of(game)) if several else name] = row
         self.curve.add(decisions, measure_of(self._games[0]), measured)
         return measured
 
