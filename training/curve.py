@@ -116,7 +116,7 @@ class Curve:
             highs = [x for name in measured for x in self._column(f"high_among_{name}")[1:]]
             fair = next(iter(measured.values())).fair
             low, high = min(*lows, fair), max(*highs, fair)
-            margin = 0.05 * (high - low)
+            margin = 0.05 * (high - low) or 0.1
             axes.set_ylim(low - margin, high + margin)
 
     def _column(self, name: str) -> list[float]:
