@@ -243,6 +243,7 @@ class Strength:
     def measure(self, learner: Agent, decisions: int) -> dict[str, Row]:
         """Add a point to the curve: the learner among each of the others, in each variant."""
         measured: dict[str, Row] = {}
+        several = len(self._games) > 1
         for game in self._games:
             others = self._others(game)
             pairs = [(learner.name, name) for name in others]
@@ -250,7 +251,6 @@ class Strength:
             deals = num_measured(game, self._config.curve_deals)
             report = evaluate(game, everybody, pairs, deals, "dev", progress=False)
             for name, row in zip(others, report.rows, strict=True):
-                several = len(self._games) > 1
                 measured[variant_name(name, name_of(game)) if several else name] = row
         self.curve.add(decisions, measure_of(self._games[0]), measured)
         return measured

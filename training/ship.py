@@ -81,7 +81,8 @@ def ship(
     Args:
         run: its folder.
         name: of the agent.
-        deals: of the dev list, on which greedy and sampled play are compared.
+        deals: of the dev list, on which greedy and sampled play are compared; of whole matches a
+            tenth as many.
         beside: finished runs of the same game whose results the card tells, too.
         changed: take a run of files that differed from those of its commit.
         replace: take the place of an agent of the same name.
@@ -174,7 +175,7 @@ def compare(policy: Path, games: Sequence[Game], deals: int, progress: bool) -> 
             for mode, row in zip(players, report.rows, strict=True)
         ]
     plays = GREEDY if sum(gains) >= 0.0 else SAMPLED
-    told = {"plays": plays, "among": OTHERS, "measure": measure_of(games[0]), "deals": deals}
+    told = {"plays": plays, "among": OTHERS, "measure": measure_of(games[0])}
     return told | {"rows": rows} | came_from
 
 
@@ -187,7 +188,8 @@ def gain_of(report: Report) -> float:
 
 def _numbers(row: Row) -> dict[str, Any]:
     numbers = {"result": row.result, "low": row.low, "high": row.high}
-    return {name: round(x, 4) for name, x in numbers.items()} | {"capped": row.capped_games}
+    counts = {"deals": row.deals, "capped": row.capped_games}
+    return {name: round(x, 4) for name, x in numbers.items()} | counts
 
 
 def _check_commit(run: FinishedRun, changed: bool) -> None:
