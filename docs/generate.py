@@ -2,7 +2,8 @@
 
 Everything between `<!-- table: NAME -->` and `<!-- end -->` is made here: in `docs/games/<game>.md`
 from the game, in `docs/hints.md` from the results of the hint lab, in `docs/agents.md` from the
-cards of the agents. The pictures of results and learning curves are copied beside the pages.
+cards of the agents, in `docs/training.md` from the folder of results that the table is named
+after. The pictures of results and learning curves are copied beside the pages.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from training.ship import OTHERS
 
 DOCS = Path(__file__).parent
 NOT_MEASURED = "*Not measured yet.*"
-BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+#: What the pictures of experiments are called in their folders of results.
+EXPERIMENTS = ("arena", "exploit", "compare")
+BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def table_of_game(game: Game, name: str) -> str:
@@ -49,7 +52,28 @@ def table_of_hints(name: str) -> str:
         return NOT_MEASURED
     title = f"Effects of the hints of {cardenvs.load_game(name).title}"
     tables = markdown(json.loads(file.read_text())).strip()
-    return f"![{title}](pictures/{file.stem}.png)\n\n{tables}"
+    return f"![{title}](pictures/{file.stem}.png)\n\n{tables}{learnt_hints(name)}"
+
+
+def learnt_hints(name: str) -> str:
+    """Return which hints the learners of a game follow, if they have been asked."""
+    stem = f"hints_learnt_{name}"
+    file = RESULTS / f"{stem}.md"
+    if not file.exists():
+        return ""
+    title = f"Hints of {cardenvs.load_game(name).title} that learners come to follow"
+    return f"\n\n**{title}**\n\n{file.read_text().strip()}\n\n![{title}](pictures/{stem}.png)"
+
+
+def table_of_experiment(name: str) -> str:
+    """Return what an experiment of training has found, and its picture."""
+    texts = list((RESULTS / name).glob("*.md"))
+    if not texts:
+        return NOT_MEASURED
+    (text,) = texts
+    told = json.loads(text.with_suffix(".json").read_text())
+    found = f"Commit {told['commit'][:7]}, {told['machine']}.\n\n{text.read_text().strip()}"
+    return f"{found}\n\n![{name}](pictures/{name}.png)"
 
 
 def table_of_agents(name: str) -> str:
@@ -154,6 +178,7 @@ def pages() -> dict[Path, Callable[[str], str]]:
     made: dict[Path, Callable[[str], str]] = {
         DOCS / "hints.md": table_of_hints,
         DOCS / "agents.md": table_of_agents,
+        DOCS / "training.md": table_of_experiment,
     }
     for game_id in cardenvs.game_ids():
         page = DOCS / "games" / f"{game_id.partition('-v')[0]}.md"
@@ -163,8 +188,9 @@ def pages() -> dict[Path, Callable[[str], str]]:
 
 def pictures() -> dict[Path, Path]:
     """Return the pictures of the pages, each with the one that it is a copy of."""
-    found = {file.stem: file for file in sorted(RESULTS.glob("hint_lab_*.png"))}
-    found |= {file.parent.name: file for file in sorted(RESULTS.glob("arena-*/arena.png"))}
+    found = {file.stem: file for file in sorted(RESULTS.glob("hint*.png"))}
+    for kind in EXPERIMENTS:
+        found |= {file.parent.name: file for file in sorted(RESULTS.glob(f"*/{kind}.png"))}
     for file in sorted(CHECKPOINTS.glob(f"*/*/{PICTURE}")):
         found[curve_name(*file.parts[-3:-1])] = file
     return {DOCS / "pictures" / f"{name}.png": file for name, file in found.items()}

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 from tqdm import tqdm
@@ -37,6 +38,7 @@ from training.hint_lab import Compliance, compliance, triggered_positions
 from training.hint_report import as_data
 from training.origin import RESULTS, origin
 from training.runs import name_of, training_games
+from training.verdicts import Effect
 
 #: Positions of each hint, and for how many decisions each table of hint agents plays.
 NUM_POSITIONS = 2_000
@@ -88,12 +90,12 @@ def ask_runs(folders: Sequence[Path], progress: bool = True) -> tuple[Game, list
     Raises:
         ValueError: if the runs are of different games or options, or have kept no policy.
     """
-    configs = [json.loads((folder / "config.json").read_text())["config"] for folder in folders]
+    configs = [told["config"] for told in map(_told, folders)]
     if any(
         (c["game"], c["options"]) != (configs[0]["game"], configs[0]["options"]) for c in configs
     ):
         raise ValueError("runs are asked together if they are of the same game and options")
-    policies = {folder.name: _policies(folder) for folder in folders}
+    policies = {_name(folder): _policies(folder) for folder in folders}
     games = training_games(configs[0]["game"], configs[0]["options"])
     asked = []
     total = len(games) * sum(map(len, policies.values()))
@@ -101,6 +103,16 @@ def ask_runs(folders: Sequence[Path], progress: bool = True) -> tuple[Game, list
         for game in games:
             asked += _ask(game, policies, bar)
     return games[0], asked
+
+
+def _told(folder: Path) -> Any:
+    """Return a run's configuration, commit and versions."""
+    return json.loads((folder / "config.json").read_text())
+
+
+def _name(folder: Path) -> str:
+    """Return a run's name, without the game that all runs have in common."""
+    return folder.name.removeprefix(f"ppo-{_told(folder)['config']['game']}-")
 
 
 def _policies(folder: Path) -> dict[int, NetworkAgent]:
@@ -157,30 +169,51 @@ def _cell(learning: Learning) -> str:
     if last.lift is None:
         return f"{last.followed:.0%} (too few games)"
     lift = f"{last.lift.low:+.0%} to {last.lift.high:+.0%}"
+    return f"{last.followed:.0%} ({lift}), {_when(learning, last.lift)}"
+
+
+def _when(learning: Learning, lift: Effect) -> str:
+    if lift.high < 0.0:
+        return "goes against it"
     since = learning.since
-    when = "never" if since is None else f"from {since / 1e6:.1f} M"
-    return f"{last.followed:.0%} ({lift}), {when}"
+    if since is None:
+        return "as chance"
+    return f"from {since / 1e6:.1f} M" if since else "from the start"
 
 
 def draw(learnt: Sequence[LearntHint], title: str, file: Path) -> None:
-    """Draw, for each hint, how much more than chance the runs follow it on their way."""
+    """Draw, for each hint, how much more than chance the runs follow it on their way.
+
+    A color is a run; where there are several variants, a variant.
+    """
     columns = 4
-    rows = -(-len(learnt) // columns)
-    several = len({hint.variant for hint in learnt}) > 1
+    hints = list(dict.fromkeys(hint.hint for hint in learnt))
+    variants = list(dict.fromkeys(hint.variant for hint in learnt))
+    rows = -(-len(hints) // columns)
     figure = Figure(figsize=(3.2 * columns, 2.2 * rows + 0.8), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for place, hint in zip(axes.flat, learnt, strict=False):
-        for run, learning in hint.runs.items():
+    panels = dict(zip(hints, axes.flat, strict=False))
+    lines: dict[str, Any] = {}
+    for hint in learnt:
+        for number, (run, learning) in enumerate(hint.runs.items()):
+            label, color = run, number
+            if len(variants) > 1:
+                label, color = hint.variant, variants.index(hint.variant)
             lifts = [np.nan if c.lift is None else c.lift.mean for c in learning.found]
-            place.plot(learning.decisions, lifts, linewidth=1, label=run)
+            look = {"color": colormaps["tab20"](color), "linewidth": 1}
+            (lines[label],) = panels[hint.hint].plot(learning.decisions, lifts, **look)
+    for name, place in panels.items():
         place.axhline(0.0, color="grey", linestyle="--", linewidth=1)
-        place.set_title(f"{hint.hint}, {hint.variant}" if several else hint.hint, fontsize=8)
+        place.set_title(name, fontsize=8)
         place.xaxis.set_major_formatter(EngFormatter())
         place.grid(alpha=0.3)
-    for place in axes.flat[len(learnt) :]:
+    for place in list(panels.values())[-columns:]:
+        place.tick_params(
+            labelbottom=True
+        )  # the lowest of each column, though panels share an axis
+    for place in axes.flat[len(panels) :]:
         place.set_visible(False)
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", fontsize=8)
+    figure.legend(lines.values(), lines, loc="outside right upper", fontsize=8)
     figure.supxlabel("decisions of the learner")
     figure.supylabel("followed, above chance")
     figure.suptitle(title)
@@ -197,7 +230,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     game, learnt = ask_runs(given.runs)
     given.out.mkdir(parents=True, exist_ok=True)
     name = f"hints_learnt_{game.id.partition('-')[0]}"
-    told = {"game": game.id, "learnt": as_data(learnt)} | about
+    runs = {_name(folder): _told(folder) for folder in given.runs}
+    told = {"game": game.id, "runs": runs, "learnt": as_data(learnt)} | about
     (given.out / f"{name}.json").write_text(json.dumps(told, indent=2) + "\n")
     (given.out / f"{name}.md").write_text(table_of(learnt) + "\n")
     draw(learnt, f"{game.title}: hints that learners come to follow", given.out / f"{name}.png")

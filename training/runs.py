@@ -17,7 +17,7 @@ from cardenvs.core.checks import whole_number
 from cardenvs.core.game import Game
 from cardenvs.registry import load_game
 from training.curve import Curve, variant_name
-from training.evaluate import Report, Row, evaluate, measure_of
+from training.evaluate import Report, Row, evaluate, measure_of, shown_name
 from training.players import read_player
 
 #: A run's deals are those of the seeds from `seed << SEED_BITS` on. Published lists begin at 2**62.
@@ -229,6 +229,10 @@ def about_run(out: Path, games: Sequence[Game], name: str, decisions: int) -> di
     return about_network(games, name=name, decisions=decisions, **told)
 
 
+#: What a learner is called while it is measured: its own name may be that of an opponent too.
+_LEARNER = "the learner"
+
+
 class Strength:
     """Measures a learner on the dev deals while it learns, and keeps the curve."""
 
@@ -246,8 +250,8 @@ class Strength:
         several = len(self._games) > 1
         for game in self._games:
             others = self._others(game)
-            pairs = [(learner.name, name) for name in others]
-            everybody = {learner.name: learner} | others
+            pairs = [(_LEARNER, name) for name in others]
+            everybody = {**others, _LEARNER: learner}
             deals = num_measured(game, self._config.curve_deals)
             report = evaluate(game, everybody, pairs, deals, "dev", progress=False)
             for name, row in zip(others, report.rows, strict=True):
@@ -276,7 +280,10 @@ def final_reports(
     """Measure learners and others on the test deals, in every variant, and save the tables."""
     reports = []
     for game in games:
-        others = others_of(game, config.measured_against)
+        others = {
+            f"frozen {name}" if shown_name(name, agent) in learners else name: agent
+            for name, agent in others_of(game, config.measured_against).items()
+        }
         pairs = [(learner, other) for other in others for learner in learners]
         pairs += [(other, learner) for learner in learners for other in others]
         everybody = {**others, **learners}

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 from training import hint_learning, ppo
 from training.hint_lab import Compliance
-from training.hint_learning import Learning
+from training.hint_learning import Learning, LearntHint
 from training.verdicts import Effect
 
 TINY = {
@@ -50,6 +50,21 @@ def test_too_few_games_are_no_proof() -> None:
     assert Learning((0,), (Compliance(1.0, 0.5, None),)).since is None
 
 
+@pytest.mark.parametrize(
+    ("lifts", "said"),
+    [
+        ([0.0, 0.3], "80% (+28% to +32%), from 2.0 M"),
+        ([0.3, 0.3], "80% (+28% to +32%), from the start"),
+        ([0.3, 0.0], "50% (-2% to +2%), as chance"),
+        ([0.3, -0.3], "20% (-32% to -28%), goes against it"),
+    ],
+)
+def test_the_table_says_how_a_hint_is_followed(lifts: list[float], said: str) -> None:
+    run = Learning((0, 2_000_000), tuple(map(followed, lifts)))
+    table = hint_learning.table_of([LearntHint("a game", "H1", "win", {"run": run})])
+    assert said in table
+
+
 def test_runs_are_asked_at_each_of_their_policies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +76,7 @@ def test_runs_are_asked_at_each_of_their_policies(
     hint_learning.main([*runs, "--out", str(tmp_path)])
     told = json.loads((tmp_path / "hints_learnt_braus.json").read_text())
     assert told["commit"]
+    assert [run["config"]["seed"] for run in told["runs"].values()] == [0, 1]
     for hint in told["learnt"]:
         assert list(hint["runs"]) == ["run-0", "run-1"]
         for learning in hint["runs"].values():

@@ -269,6 +269,16 @@ def test_a_run_leaves_its_files(tiny: Config, tmp_path: Path) -> None:
         train(replace(tiny, num_epochs=1), tmp_path, resume=True, progress=False)
 
 
+def test_a_learner_is_not_mistaken_for_a_frozen_agent_of_its_name(tmp_path: Path) -> None:
+    config = replace(
+        TINY, opponents={"ppo": 1.0}, measured_against=("ppo",), curve_deals=20, test_deals=20
+    )
+    (report,) = train(config, tmp_path, progress=False)
+    losses = [float(line["result_among_ppo"]) for line in lines_of(tmp_path / "curve.csv")]
+    assert min(losses) > 0.5, "a learner of a few hundred decisions among trained ones"
+    assert report.row("ppo (greedy)", "frozen ppo (greedy)").result > 0.5
+
+
 def test_a_run_goes_on_bit_for_bit_from_every_interruption(
     tiny: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
