@@ -232,7 +232,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name = f"hints_learnt_{game.id.partition('-')[0]}"
     runs = {_name(folder): _told(folder) for folder in given.runs}
     told = {"game": game.id, "runs": runs, "learnt": as_data(learnt)} | about
-    (given.out / f"{name}.json").write_text(json.dumps(told, indent=2) + "\n")
+    compact = json.dumps(told, separators=(",", ":"))  # megabytes otherwise
+    (given.out / f"{name}.json").write_text(compact + "\n")
     (given.out / f"{name}.md").write_text(table_of(learnt) + "\n")
     draw(learnt, f"{game.title}: hints that learners come to follow", given.out / f"{name}.png")
     print(table_of(learnt))
