@@ -270,9 +270,8 @@ def test_a_run_leaves_its_files(tiny: Config, tmp_path: Path) -> None:
 
 
 def test_a_learner_is_not_mistaken_for_a_frozen_agent_of_its_name(tmp_path: Path) -> None:
-    config = replace(
-        TINY, opponents={"ppo": 1.0}, measured_against=("ppo",), curve_deals=20, test_deals=20
-    )
+    frozen = {"opponents": {"ppo": 1.0}, "measured_against": ("ppo",)}
+    config = replace(TINY, **frozen, curve_points=1, curve_deals=8, test_deals=8)
     (report,) = train(config, tmp_path, progress=False)
     losses = [float(line["result_among_ppo"]) for line in lines_of(tmp_path / "curve.csv")]
     assert min(losses) > 0.5, "a learner of a few hundred decisions among trained ones"
