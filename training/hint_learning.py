@@ -37,6 +37,7 @@ from training.evaluate import markdown_table
 from training.hint_lab import Compliance, compliance, triggered_positions
 from training.hint_report import as_data
 from training.origin import RESULTS, origin
+from training.run_folder import read_about
 from training.runs import name_of, training_games
 from training.verdicts import Effect
 
@@ -90,13 +91,13 @@ def ask_runs(folders: Sequence[Path], progress: bool = True) -> tuple[Game, list
     Raises:
         ValueError: if the runs are of different games or options, or have kept no policy.
     """
-    configs = [told["config"] for told in map(_told, folders)]
+    configs = [read_about(folder)["config"] for folder in folders]
     if any(
         (c["game"], c["options"]) != (configs[0]["game"], configs[0]["options"]) for c in configs
     ):
         raise ValueError("runs are asked together if they are of the same game and options")
-    policies = {_name(folder): _policies(folder) for folder in folders}
     games = training_games(configs[0]["game"], configs[0]["options"])
+    policies = {_name(folder, games[0]): _policies(folder) for folder in folders}
     asked = []
     total = len(games) * sum(map(len, policies.values()))
     with tqdm(total=total, unit="policy", disable=not progress) as bar:
@@ -105,14 +106,9 @@ def ask_runs(folders: Sequence[Path], progress: bool = True) -> tuple[Game, list
     return games[0], asked
 
 
-def _told(folder: Path) -> Any:
-    """Return a run's configuration, commit and versions."""
-    return json.loads((folder / "config.json").read_text())
-
-
-def _name(folder: Path) -> str:
+def _name(folder: Path, game: Game) -> str:
     """Return a run's name, without the game that all runs have in common."""
-    return folder.name.removeprefix(f"ppo-{_told(folder)['config']['game']}-")
+    return folder.name.removeprefix(f"ppo-{game.id}-")
 
 
 def _policies(folder: Path) -> dict[int, NetworkAgent]:
@@ -208,9 +204,7 @@ def draw(learnt: Sequence[LearntHint], title: str, file: Path) -> None:
         place.xaxis.set_major_formatter(EngFormatter())
         place.grid(alpha=0.3)
     for place in list(panels.values())[-columns:]:
-        place.tick_params(
-            labelbottom=True
-        )  # the lowest of each column, though panels share an axis
+        place.tick_params(labelbottom=True)  # where no panel is below, though the axis is shared
     for place in axes.flat[len(panels) :]:
         place.set_visible(False)
     figure.legend(lines.values(), lines, loc="outside right upper", fontsize=8)
@@ -230,7 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     game, learnt = ask_runs(given.runs)
     given.out.mkdir(parents=True, exist_ok=True)
     name = f"hints_learnt_{game.id.partition('-')[0]}"
-    runs = {_name(folder): _told(folder) for folder in given.runs}
+    runs = {_name(folder, game): read_about(folder) for folder in given.runs}
     told = {"game": game.id, "runs": runs, "learnt": as_data(learnt)} | about
     compact = json.dumps(told, separators=(",", ":"))  # megabytes otherwise
     (given.out / f"{name}.json").write_text(compact + "\n")

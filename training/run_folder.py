@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
+#: What a run tells of itself: its configuration under "config", and its origin.
+ABOUT = "config.json"
+
+
+def read_about(out: Path) -> dict[str, Any]:
+    """Return what the folder tells of its run, see `claim_folder`."""
+    about: dict[str, Any] = json.loads((out / ABOUT).read_text())
+    return about
+
+
 def claim_folder(
     out: Path,
     config: DataclassInstance,
@@ -42,7 +52,7 @@ def claim_folder(
         FileExistsError: if the folder holds a run and `resume` is not set.
         ValueError: if it holds a run of another configuration, naming what differs.
     """
-    file = out / "config.json"
+    file = out / ABOUT
     told = json.loads(json.dumps(asdict(config)))
     has_begun = (out / checkpoint).exists() if checkpoint else has_checkpoint(out)
     if has_begun and not resume:
@@ -61,7 +71,7 @@ def _about_resumed(file: Path, about: dict[str, Any]) -> dict[str, Any]:
     """Return what the folder tells of its run, with where it goes on now."""
     if not file.exists():
         raise ValueError(f"there is a checkpoint, but no {file} to tell what was run")
-    was: dict[str, Any] = json.loads(file.read_text())
+    was = read_about(file.parent)
     config, old = about.pop("config"), was["config"]
     names = [*config, *(name for name in old if name not in config)]
     changed = [name for name in names if config.get(name) != old.get(name)]

@@ -19,6 +19,7 @@ from cardenvs.registry import load_game
 from training.curve import Curve, variant_name
 from training.evaluate import Report, Row, evaluate, measure_of, shown_name
 from training.players import read_player
+from training.run_folder import read_about
 
 #: A run's deals are those of the seeds from `seed << SEED_BITS` on. Published lists begin at 2**62.
 SEED_BITS = 32
@@ -224,7 +225,7 @@ def about_run(out: Path, games: Sequence[Game], name: str, decisions: int) -> di
         name: of the network.
         decisions: after how many of the learner's decisions it is saved.
     """
-    run = json.loads((out / "config.json").read_text())
+    run = read_about(out)
     told = {"seed": run["config"]["seed"], "commit": run["commit"]}
     return about_network(games, name=name, decisions=decisions, **told)
 

@@ -30,7 +30,7 @@ from cardenvs.core.game import Game
 from training.evaluate import LOSS_RATE, Report, Row, evaluate, measure_of
 from training.origin import knows_commit, origin
 from training.points import Point, read_points
-from training.run_folder import write_text
+from training.run_folder import ABOUT, read_about, write_text
 from training.runs import about_run, name_of, num_measured, training_games
 
 #: Among whom the two ways to play are compared.
@@ -127,9 +127,9 @@ def read_run(run: Path) -> FinishedRun:
     Raises:
         ValueError: if it is no folder of a run, or if the run is not finished.
     """
-    if not (run / "config.json").is_file():
-        raise ValueError(f"{run} is no folder of a run: it has no config.json")
-    about = json.loads((run / "config.json").read_text())
+    if not (run / ABOUT).is_file():
+        raise ValueError(f"{run} is no folder of a run: it has no {ABOUT}")
+    about = read_about(run)
     config = about["config"]
     options = config["options"]
     if _is_of_sb3(config):
